@@ -1,0 +1,1 @@
+"""Source text to definitions, guards, callers and writers; pure."""

@@ -1,0 +1,86 @@
+"""Which modules a start module can import, directly or through others, by the text of the files: none is parsed for it."""
+
+from __future__ import annotations
+
+import re
+
+from agent.analysis.index import Index
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]+))", re.MULTILINE)
+_NAME = re.compile(rb"[\w.*]+")
+_QUOTED = re.compile(rb"[\"'](\w+)[\"']")
+_STRING_MODULE = re.compile(rb"[\"']([A-Za-z_]\w*(?:\.\w+)+)(?::\w+)?[\"']")
+
+
+def importable_from(index: Index, start: str) -> frozenset[str]:
+    """Paths of every module that code of ``start`` (a path) may import, at any place; modules named by dotted strings count too.
+
+    Packages that are imported by computed names (``import_module(name)``, ``pkgutil``) are taken whole where the package's own name stands
+    in the text.
+    """
+    seen = {start}
+    named: set[str] = set()
+    queue = [start]
+    while queue:
+        new = _named(index, queue.pop()) - named
+        named |= new
+        for dotted in new:
+            found = _paths(index, dotted)
+            queue += [path for path in found if path not in seen]
+            seen.update(found)
+    return frozenset(seen)
+
+
+def _named(index: Index, path: str) -> set[str]:
+    content = index.tree.read(path)
+    if not isinstance(content, bytes):
+        return set()
+    package = index.dotted(path) if path.endswith("__init__.py") else index.dotted(path).rpartition(".")[0]
+    names: set[str] = set()
+    for found in _IMPORT.finditer(content):
+        if found.group(3) is not None:
+            names |= {part.split()[0].decode() for part in found.group(3).split(b",") if part.split()}
+            continue
+        base = _absolute(found.group(1).decode(), package)
+        names.add(base)
+        given = {n.decode() for n in _NAME.findall(found.group(2))}
+        names |= {f"{base}.{name}" for name in (_listed(index, base) if "*" in given else given)}
+    names |= (strings := {found.group(1).decode() for found in _STRING_MODULE.finditer(content)})
+    if b"iter_modules" in content or b"walk_packages" in content or b"import_module(" in content:
+        names |= {f"{name}.*" for name in strings if index.is_package(name)}
+        if b"__path__" in content or b"__package__" in content:
+            names.add(f"{package}.*")
+    return names
+
+
+def _listed(index: Index, package: str) -> set[str]:
+    """What ``from package import *`` may import besides the package: submodules that it lists."""
+    path = index.module_path(package)
+    content = index.tree.read(path) if path is not None else b""
+    if not isinstance(content, bytes) or b"__all__" not in content:
+        return set()
+    return {found.decode() for found in _QUOTED.findall(content)}
+
+
+def _absolute(name: str, package: str) -> str:
+    level = len(name) - len(name.lstrip("."))
+    if level == 0:
+        return name
+    for _ in range(level - 1):
+        package = package.rpartition(".")[0]
+    rest = name.lstrip(".")
+    return f"{package}.{rest}" if rest else package
+
+
+def _paths(index: Index, dotted: str) -> list[str]:
+    """The module itself and the packages around it; of ``package.*`` every module directly inside."""
+    if dotted.endswith(".*"):
+        folder = dotted[:-2].replace(".", "/") + "/"
+        return [p for p in index.files if p.startswith(folder) and p.endswith(".py")]
+    found: list[str] = []
+    while dotted:
+        path = index.module_path(dotted)
+        if path is not None:
+            found.append(path)
+        dotted = dotted.rpartition(".")[0]
+    return found

@@ -1,0 +1,84 @@
+"""``rca audit``: every setting, asked, effective, observed; dead config; launches that will fail."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.asking import ask_with_log
+from agent.cli.options import Output, What, Where, output_options, what_options, where_options
+from agent.cli.presenting import present
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.domain.verdict import AuditAnswer, Change
+    from agent.evaluation.interface import Engine
+    from agent.probes.log import LogReading
+
+
+@click.command("audit")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@where_options
+@what_options
+@click.option("--all", "everything", is_flag=True, help="Also what is as asked, unknown, or read by nothing.")
+@click.option("--what-if", "what_if", default="", metavar='"--FLAG VALUE ..."', help="Audit the command with these flags changed.")
+@output_options("text", "md", "json")
+def command(names: tuple[str, ...], where: Where, what: What, everything: bool, what_if: str, output: Output) -> int:
+    """Show what became of every setting: asked, effective, observed; overridden by which line; read by nobody.
+
+    NAME: only these, as field, --flag, env:VARIABLE or object.field. From a host, or with --log FILE, the server's own start-up record
+    stands beside them. Offline: --tree DIR --launch "CMD ...". Exit code 0: answered.
+    """
+    answer = ask_with_log(where, what, output, "rca audit", lambda engine, log: _audit(engine, log, what_if, names))
+    from agent.reports.audit_text import audit_markdown, show_audit
+
+    everything = everything or bool(names)
+    markdown = audit_markdown(answer, everything=everything) if output.format == "md" else ""
+    present(answer.as_dict(), lambda console: show_audit(answer, console, everything=everything), output, "audit", markdown=markdown)
+    return 0
+
+
+def _audit(engine: Engine, log: LogReading, what_if: str, names: Sequence[str]) -> AuditAnswer:
+    """What was observed belongs to the launch as it runs, not to one that is changed."""
+    from agent.subagents.observed import observed
+
+    engine = engine.under(_changes(what_if)) if what_if else engine
+    found = engine.audit() if what_if else observed(engine.audit(), log)
+    return _only(found, engine, names) if names else found
+
+
+def _only(audit: AuditAnswer, engine: Engine, names: Sequence[str]) -> AuditAnswer:
+    """The rows of some settings. Raises UsageError for a name that is none."""
+    from agent.domain.errors import UsageError
+    from agent.evaluation.audit import row_of
+
+    rows = [row_of(engine, audit, name) for name in names]
+    missing = [name for name, row in zip(names, rows, strict=True) if row is None]
+    if missing:
+        raise UsageError(f"no setting of this launch is called {', '.join(missing)}", hint="rca audit --all lists them")
+    return replace(audit, settings=tuple(row for row in rows if row is not None), dead_config=(), unread_keys=(), smells=())
+
+
+def _changes(text: str) -> list[Change]:
+    """``--flag value --switch env:NAME=VALUE`` as changes; the old values are the engine's to know."""
+    from agent.domain.errors import UsageError
+    from agent.domain.verdict import Change
+
+    changes: list[Change] = []
+    for word in shlex.split(text):
+        if word.startswith("--"):
+            flag, equals, value = word.partition("=")
+            changes.append(Change(name=flag, from_=None, to=value if equals else True))
+        elif word.startswith("env:") and "=" in word:
+            name, _, value = word.partition("=")
+            changes.append(Change(name=name, from_=None, to=value))
+        elif changes:
+            last = changes[-1]
+            changes[-1] = replace(last, to=word if last.to is True else [*(last.to if isinstance(last.to, list) else [last.to]), word])
+        else:
+            raise UsageError(f"--what-if {text!r} begins with no flag", hint='write --what-if "--flag value"')
+    return changes

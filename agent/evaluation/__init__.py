@@ -1,0 +1,1 @@
+"""Guards and facts to verdicts; pure."""

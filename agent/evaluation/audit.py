@@ -1,0 +1,309 @@
+"""Every setting of a launch: asked, effective, changed by what; configuration keys that nobody reads; what will raise; smells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agent.domain.values import Known, OneOf, Unknown, Value
+from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Raise, Setting
+from agent.evaluation import explain, settings
+from agent.evaluation.dead_config import dead_and_unread
+from agent.evaluation.frames import Raised
+from agent.evaluation.handed_on import LaterChange, final, handed_on
+from agent.evaluation.machine import Machine
+from agent.evaluation.models.argument_parser import CommandLine, command_line
+from agent.evaluation.models.environment import environ
+from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward
+from agent.evaluation.smells import smells
+from agent.evaluation.state import Cell
+from agent.evaluation.values import ClassV, Instance
+
+if TYPE_CHECKING:
+    from agent.evaluation.engine import LaunchEngine
+    from agent.evaluation.interface import Engine
+
+
+def audit(engine: LaunchEngine) -> AuditAnswer:
+    """The whole answer; everything is read off the one forward run but for the dead keys, and for what changes a setting later."""
+    m = engine.machine
+    rows, resting = _followed(engine, (*_fields(m), *_environment(engine)))
+    dead, unread = dead_and_unread(engine)
+    return AuditAnswer(
+        settings=tuple(map(_masked, rows)), dead_config=dead, raises=raises(m), smells=smells(engine), unread_keys=unread,
+        assumptions=(*m.assumptions, *resting),
+    )  # fmt: skip
+
+
+def value_of(engine: LaunchEngine, name: str) -> Value:
+    """The effective value of one setting; ``Class.field`` and ``class.field`` ask for what another object makes of it."""
+    m = engine.machine
+    name = field_name(m, name)
+    taker, _, field = name.rpartition(".")
+    copied = bool(taker) and not holders(m, name) and handed_on(engine).takes(field, taker)
+    value = settings.effective(m, field if copied else name)
+    return final(value, handed_on(engine).changes(field, taker if copied else "")) if copied or _is_given(m, name) else value
+
+
+def _masked(row: Setting) -> Setting:
+    """The row without secrets: a launch that was read is masked already, a default that stands in the tree is not."""
+    asked, found = mask(row.name, row.asked.value), row.effective
+    shown = replace(found, value=mask(row.name, found.value), values=tuple(mask(row.name, value) for value in found.values))
+    return replace(row, asked=replace(row.asked, value=asked), effective=shown)
+
+
+def row_of(engine: Engine, answer: AuditAnswer, name: str) -> Setting | None:
+    """The row of one setting by field, ``--flag`` or ``env:NAME``; ``object.field``: the field's, with what that object makes of it."""
+    plain = name.strip().lstrip("-").replace("-", "_")
+    found = next((row for row in answer.settings if name in (row.name, row.flag) or row.name == plain), None)
+    owner, _, field = plain.rpartition(".")
+    row = next((row for row in answer.settings if row.name == field), None) if owner and found is None else None
+    if row is None:
+        return found
+    value = engine.setting(plain)
+    if isinstance(value, Unknown) and value.reason.startswith(NO_SUCH):
+        return None
+    asked = Known(value=row.asked.value)
+    return replace(row, name=plain, effective=effective(value), verdict=_verdict(asked, value, row.asked.source == "flag"))
+
+
+# --- after the configuration is complete --------------------------------------------------------------------------------------
+
+
+def _followed(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
+    """The rows with what changes a given setting later, and what that rests on. A launch that fails comes to no later change."""
+    if engine.refused is not None or any(item.certain for item in engine.machine.raised):
+        return rows, ()
+    found, resting = [], dict[str, None]()
+    for row in rows:
+        later = handed_on(engine).changes(row.name) if row.asked.source == "flag" and row.effective.status == "known" else ()
+        value = final(Known(value=row.effective.value), later)
+        if later and value != Known(value=row.effective.value):
+            resting |= {each.assumption: None for each in later if each.assumption}
+            row = _later(row, value, later)
+        found.append(row)
+    return tuple(found), tuple(resting)
+
+
+def _later(row: Setting, value: Value, later: Sequence[LaterChange]) -> Setting:
+    verdict = _verdict(Known(value=row.asked.value), value, True)
+    return replace(row, effective=effective(value), verdict=verdict, changed_by=(*row.changed_by, *(each.change for each in later)))
+
+
+def _is_given(m: Machine, name: str) -> bool:
+    option = command_line(m).options.get(name)
+    return option is not None and bool(option.given)
+
+
+# --- fields ------------------------------------------------------------------------------------------------------------------
+
+
+def _fields(m: Machine) -> list[Setting]:
+    """Fields of the configuration records, options that no such record takes over, and where there is none the fields of other records."""
+    line = command_line(m)
+    configured = configurations(m)
+    found: dict[str, Setting] = {}
+    for name in dict.fromkeys(name for obj in configured for name in m.settled[obj]):
+        found[name] = _shared(m, line, name)
+    for namespace in line.namespaces:
+        for name, option in line.options.items():
+            stored = m.state.get((namespace, name))
+            if name not in found and stored is not None and (option.given or not configured):
+                found[name] = _option(m, line, name, stored)
+    for obj in () if configured else m.settled:
+        assert isinstance(obj.cls, ClassV)
+        for field in m.settled[obj]:
+            name = f"{obj.cls.name}.{field}"
+            if name not in found:
+                found[name] = _shared(m, line, name)
+    return list(found.values())
+
+
+def _shared(m: Machine, line: CommandLine, name: str) -> Setting:
+    """A field of one record, or of several where they agree."""
+    found = holders(m, name)
+    obj, cell = found[0]
+    row = _field(m, line, obj, name, cell)
+    disagreement = agreed(m, found)
+    if disagreement is not None:
+        row = replace(row, effective=effective(disagreement), verdict="unknown")
+    return row
+
+
+def _field(m: Machine, line: CommandLine, obj: Instance, name: str, cell: Cell) -> Setting:
+    first = m.initial.get(obj, {}).get(name.rpartition(".")[2])
+    asked = outward(m, first.value) if first is not None else Unknown(reason="it has no value before the configuration is completed")
+    final = outward(m, cell.value)
+    return _setting(m, line, name, asked, final, _writes(m, cell, first))
+
+
+def _option(m: Machine, line: CommandLine, name: str, cell: Cell) -> Setting:
+    first = cell
+    while first.previous is not None:
+        first = first.previous
+    final = outward(m, cell.value)
+    if any(item.certain and item.type != "SystemExit" for item in m.raised):
+        final = Unknown(reason="the launch raises before its configuration is complete")
+    return _setting(m, line, name, outward(m, first.value), final, _writes(m, cell, first))
+
+
+def _setting(m: Machine, line: CommandLine, name: str, asked: Value, final: Value, writes: tuple[ChangedBy, ...]) -> Setting:
+    option = line.options.get(name) or next((o for o in line.options.values() if _flag_name(o.flags) == name), None)
+    given = bool(option and option.given)
+    verdict = _verdict(asked, final, given)
+    flag = next((f for f in option.flags if f.startswith("--")), option.flags[0]) if option is not None else ""
+    return Setting(
+        name=name, flag=flag, asked=Asked(value=plain_value(asked), source="flag" if given else "default"), effective=effective(final),
+        changed_by=writes if verdict in ("overridden", "defaulted", "unknown") else (), verdict=verdict,
+    )  # fmt: skip
+
+
+def _flag_name(flags: tuple[str, ...]) -> str:
+    return next((f for f in flags if f.startswith("--")), "").lstrip("-").replace("-", "_")
+
+
+def _verdict(asked: Value, final: Value, given: bool) -> str:
+    if isinstance(final, Known) and isinstance(asked, Known):
+        same = type(final.value) is type(asked.value) and final.value == asked.value
+        if same:
+            return "as_asked"
+        return "overridden" if given or asked.value not in (None, "auto") else "defaulted"
+    return "as_asked" if asked == final and not isinstance(final, Unknown) else "unknown"
+
+
+def plain_value(value: Value) -> Any:
+    """A value for ``asked``: candidates and unknowns read as text."""
+    return value.value if isinstance(value, Known) else list(value.values) if isinstance(value, OneOf) else f"unknown: {value.reason}"
+
+
+def effective(value: Value) -> Effective:
+    """The contract's effective value."""
+    if isinstance(value, Known):
+        return Effective(status="known", value=value.value)
+    if isinstance(value, OneOf):
+        return Effective(status="candidates", values=value.values)
+    return Effective(status="unknown", why=value.reason)
+
+
+def _writes(m: Machine, cell: Cell, first: Cell | None) -> tuple[ChangedBy, ...]:
+    """Statements that wrote the field after its first value, in order; those of undecided branches too."""
+    found: dict[tuple[str, int], ChangedBy] = {}
+    queue = [cell]
+    seen: set[int] = set()
+    while queue:
+        current = queue.pop()
+        if id(current) in seen or current is first:
+            continue
+        seen.add(id(current))
+        if current.place is not None and current.place.line and not _is_join(current):
+            key = (current.place.path, current.place.line)
+            found.setdefault(key, _change(m, current))
+        if _is_join(current):
+            queue += list(current.deps)
+        if current.previous is not None:
+            queue.append(current.previous)
+    return tuple(found[key] for key in sorted(found, key=lambda k: k[1]))
+
+
+def _is_join(cell: Cell) -> bool:
+    """A meeting of branches holds the cells that it was made of under the same name."""
+    return any(dep.name == cell.name and dep.place == cell.place for dep in cell.deps)
+
+
+def _change(m: Machine, cell: Cell) -> ChangedBy:
+    assert cell.place is not None
+    return ChangedBy(
+        path=cell.place.path, line=cell.place.line, text=_line(m, cell.place.path, cell.place.line),
+        guards=explain.control_guards(m, cell.control), logged=_logged_near(m, cell),
+    )  # fmt: skip
+
+
+def _line(m: Machine, path: str, line: int) -> str:
+    from agent.analysis.targets import line_text
+
+    return line_text(m.index, path, line) if path in m.index.files else ""
+
+
+def _logged_near(m: Machine, cell: Cell) -> str:
+    """A log call under the same decision as the change tells of it."""
+    for place, level, message, control, _ in m.logged:
+        if cell.place is not None and place.path == cell.place.path and control is cell.control and control is not None:
+            return f"{level}: {message}"
+    return ""
+
+
+# --- environment -------------------------------------------------------------------------------------------------------------
+
+
+def _environment(engine: LaunchEngine) -> list[Setting]:
+    """Variables that were given, and those that the program rewrote."""
+    m = engine.machine
+    obj = environ(m)
+    content = m.state.get((obj, "{}"))
+    found: list[Setting] = []
+    items = getattr(content.value, "items", {}) if content is not None else {}
+    for name, (_, value) in items.items():
+        if not isinstance(name, str):
+            continue
+        asked = engine.launch.env.get(name)
+        final = outward(m, value)
+        same = isinstance(final, Known) and final.value == asked
+        if asked is None and isinstance(final, Unknown):
+            continue
+        found.append(
+            Setting(
+                name=f"env:{name}",
+                flag="",
+                asked=Asked(value=asked, source="env" if asked is not None else "default"),
+                effective=effective(final),
+                changed_by=() if same else _env_writes(m, obj, name),
+                verdict="as_asked" if same else "overridden" if asked is not None else "defaulted",
+            )
+        )
+    return found
+
+
+def _env_writes(m: Machine, obj: object, name: str) -> tuple[ChangedBy, ...]:
+    cell = m.state.get((obj, "{}"))
+    found: list[ChangedBy] = []
+    seen: set[int] = set()
+    queue = [cell] if cell is not None else []
+    while queue:
+        current = queue.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        before = current.previous
+        now = getattr(current.value, "items", {}).get(name)
+        then = getattr(before.value, "items", {}).get(name) if before is not None else None
+        written = now is not None and (then is None or then[1] is not now[1])
+        if written and current.place is not None and current.place.line and not _is_join(current):
+            found.append(_change(m, current))
+        queue += [d for d in current.deps if d.name == "{}" and hasattr(d.value, "items")] if _is_join(current) else []
+        if before is not None:
+            queue.append(before)
+    return tuple(sorted(found, key=lambda c: (c.path, c.line)))
+
+
+# --- raises ------------------------------------------------------------------------------------------------------------------
+
+
+def raises(m: Machine) -> tuple[Raise, ...]:
+    """What the launch raises and nothing catches: certainly, or where a condition is undecided."""
+    found: dict[tuple[str, int, str], Raise] = {}
+    for item in m.raised:
+        for path, line in _surfaces(item):
+            key = (path, line, item.type)
+            certain = item.certain
+            if key in found and (found[key].certainty == "always" or not certain):
+                continue
+            found[key] = Raise(
+                path=path, line=line, type=item.type or "Exception", message=item.message, guards=explain.control_guards(m, item.control),
+                certainty="always" if certain else "may",
+            )  # fmt: skip
+    return tuple(sorted(found.values(), key=lambda r: (r.certainty != "always", r.path, r.line, r.type)))
+
+
+def _surfaces(item: Raised) -> list[tuple[str, int]]:
+    return [(item.place.path, item.place.line)]

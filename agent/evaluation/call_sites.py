@@ -1,0 +1,133 @@
+"""Where a function may be called from, by name, in the modules that the launch can import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+from agent.analysis import ir
+from agent.analysis.callers import Reference, references_in
+from agent.analysis.imports import importable_from
+from agent.analysis.index import Index
+from agent.analysis.mentions import calling_files
+from agent.evaluation.definitions import Definitions
+from agent.evaluation.machine import Machine
+from agent.evaluation.values import ClassV, FuncV
+
+MAX_LISTED = 100
+"""Call sites that are listed at all: names such as ``load`` have thousands."""
+_IMPORTABLE: WeakKeyDictionary[Index, dict[str, frozenset[str]]] = WeakKeyDictionary()
+
+_WORKED_OUT = re.compile(
+    rb"\bgetattr\(\s*(?:self|cls)\s*,\s*(?:[fF][\"']|[\"'][^\"'\n]*[\"']\s*[+%]|[^\"'\s][^()\n]*\)\s*\()"
+    rb"|\b(\w+)\s*=\s*getattr\(\s*(?:self|cls)\s*,\s*[^\"'\s][^()\n]*\)[^\x00]{0,400}?\b\1\("
+)
+"""``getattr(self, f"on_{kind}")``, ``getattr(self, name)(...)``, ``method = getattr(self, name)`` and a call of it soon after."""
+
+
+class CallSites:
+    """What refers to a function or class by name; worked out once for each."""
+
+    def __init__(self, m: Machine, definitions: Definitions) -> None:
+        self.m = m
+        self.definitions = definitions
+        self.by_name: dict[str, bool] = {}
+        self.callers: dict[ir.Node, list[Reference]] = {}
+
+    def of(self, func: FuncV, owner: ClassV | None) -> list[Reference]:
+        """Call sites of a function by name, the first MAX_LISTED; of ``__init__`` those of its class and its subclasses."""
+        found = self.callers.get(func.node)
+        if found is None:
+            constructor = owner is not None and func.name in ("__init__", "__new__")
+            everywhere = self.constructor_sites(owner) if owner is not None and constructor else self._call_sites(func, owner)
+            within = (ref for ref in everywhere if ref.path in self.importable)
+            found = self.callers[func.node] = list(islice(within, MAX_LISTED))
+        return found
+
+    def makers(self, owner: ClassV) -> list[Reference]:
+        """Where the modules of this launch make an object of the class, or of one derived from it."""
+        return [site for site in self.constructor_sites(owner) if site.path in self.importable]
+
+    @cached_property
+    def importable(self) -> frozenset[str]:
+        """Modules that the entry module can import: a call anywhere else does not happen in this launch."""
+        known: dict[str, frozenset[str]] = _IMPORTABLE.setdefault(self.m.index, {})
+        start = self.m.entry_path
+        if start not in known:
+            known[start] = importable_from(self.m.index, start)
+        return known[start]
+
+    def called_by_name(self, func: FuncV) -> bool:
+        """Whether a text may name the function: ``rpc("name")``, ``getattr(x, "name")``, a getattr beside it whose name is worked out."""
+        if func.name in self.by_name:
+            return self.by_name[func.name]
+        texts = (ref for ref in self.references(func.name) if ref.kind in ("string", "getattr") and ref.path in self.importable)
+        found = any(not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
+        source = func.module.ir.source if func.module.ir is not None else b""
+        self.by_name[func.name] = found or (func.owner is not None and _WORKED_OUT.search(source) is not None)
+        return self.by_name[func.name]
+
+    def _call_sites(self, func: FuncV, owner: ClassV | None) -> Iterator[Reference]:
+        for ref in self.references(func.name):
+            if ref.kind not in ("call", "value", "super"):
+                continue
+            if owner is not None and not self._may_receive(ref, owner):
+                continue
+            if owner is None and ref.receiver is not None and isinstance(ref.receiver, ir.Name) and ref.receiver.id in ("self", "cls"):
+                continue
+            yield ref
+
+    def references(self, name: str) -> Iterator[Reference]:
+        """Every place that refers to a name, in files that do more than define or import it."""
+        for path in calling_files(self.m.index, name):
+            yield from references_in(self.m.index.module(path), name)
+
+    def _may_receive(self, ref: Reference, owner: ClassV) -> bool:
+        """A method called on ``self`` belongs to the classes around the call and their bases; a bare name is no method."""
+        around = [node for node in ref.chain if isinstance(node, ir.ClassDef)]
+        dunder = isinstance(ref.node, ir.Attribute) and ref.node.attr.startswith("__")
+        if ref.kind != "super" and dunder and not isinstance(ref.receiver, ir.Name):
+            return False
+        if ref.kind == "super":
+            return bool(around) and around[-1] is not owner.node and self._related(around[-1], ref.path, owner)
+        if ref.receiver is None:  # in the class body itself: ``run = go``
+            return bool(ref.chain) and ref.chain[-1] is owner.node and ref.kind == "value"
+        if isinstance(ref.receiver, ir.Name) and ref.receiver.id in ("self", "cls") and around:
+            return self._related(around[-1], ref.path, owner)
+        return True
+
+    def _related(self, node: ir.ClassDef, path: str, owner: ClassV) -> bool:
+        if owner.node is node:
+            return True
+        if any(base.node is node for base in owner.mro):
+            return True
+        definition = next((d for d in self.m.index.outline(path).definitions if d.node is node), None)
+        cls = self.definitions.class_of(definition) if definition is not None else None
+        return cls is None or owner in cls.mro or "?" in cls.opaque
+
+    def constructor_sites(self, owner: ClassV) -> list[Reference]:
+        """Where an object of the class, or of one derived from it, is made."""
+        used = list(self.references(owner.name))
+        found = [ref for ref in used if ref.kind == "call" or (ref.kind == "value" and ref.role in ("dict", "return"))]
+        if makes_itself(owner):  # ``cls(...)`` names no class: such a site cannot be followed
+            found += [ref for ref in used if ref.kind == "value"][:1] or used[:1]
+        for ref in used:
+            if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
+                found += self._subclass_sites(ref.path, ref.statement)
+        return found
+
+    def _subclass_sites(self, path: str, node: ir.ClassDef) -> list[Reference]:
+        init = next((s for s in node.body if isinstance(s, ir.FunctionDef) and s.name == "__init__"), None)
+        if init is None:
+            return [ref for ref in self.references(node.name) if ref.kind == "call"]
+        return [ref for ref in references_in(self.m.index.module(path), "__init__") if ref.kind in ("super", "call") and init in ref.chain]
+
+
+def makes_itself(cls: ClassV) -> bool:
+    """Whether a method of the class calls ``cls(...)``: such a call does not name the class."""
+    module = cls.module.ir
+    text = module.source[cls.node.start_byte : cls.node.end_byte] if module is not None and cls.node is not None else b""
+    return b"cls(" in text or b"__class__(" in text or re.search(rb"\btype\(\w+\)\(", text) is not None

@@ -1,0 +1,270 @@
+"""``try`` and ``with``: a handler is a path; what was written before the exception stays written."""
+
+from __future__ import annotations
+
+from agent.analysis import ir
+from agent.analysis.occurrences import names_in
+from agent.analysis.walk import walk
+from agent.evaluation import assign
+from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.exceptions import matches
+from agent.evaluation.frames import Catcher, Dead, Leaf
+from agent.evaluation.invocation import invoke
+from agent.evaluation.machine import Handler, Machine
+from agent.evaluation.state import State, merge
+from agent.evaluation.values import ABSENT, AV, NONE, BoundV, ContextV, FuncV, Instance, Unk
+
+
+def try_statement(m: Machine, node: ir.Try) -> bool:
+    """``try`` with handlers, ``else`` and ``finally``."""
+    if node.finalbody:
+        return _finally(m, node)
+    return _handlers(m, node)
+
+
+def _handlers(m: Machine, node: ir.Try) -> bool:
+    if not node.handlers:
+        return m.block(node.body) and m.block(node.orelse)
+    base, certain, whole, exits = m.state, m.state.certain, m.state.whole, m.exits
+    throws, control = m.throws, m.control
+    catcher = Catcher()
+    m.catchers.append(catcher)
+    try:
+        alive = m.block(node.body)
+    finally:
+        while m.catchers.pop() is not catcher:
+            pass
+    m.control = control
+    m.throws = throws
+    body_end = m.state
+    if alive and node.orelse:
+        alive = m.block(node.orelse)
+    if catcher.vague:  # what is not known may raise in any operation; the forward run goes on without, but does not say that it does not
+        m.vague.update(node.handlers)
+        if m.demand is not None and not catcher.leaves:
+            catcher.leaves.append(Leaf(Unk("what is not known may raise", "object"), State(base, certain=False), ()))
+    catcher.leaves += [Leaf(each, State(base, certain=False), ()) for each in _from_nowhere(m, node)]
+    if not catcher.leaves:
+        return alive
+    ends = [m.state] if alive else []
+    definite = not alive and len(catcher.leaves) == 1
+    ends += _catch(m, node, catcher, base, body_end if catcher.overflow else None, definite=definite, certain=certain)
+    m.control = control
+    if not ends:
+        return False
+    left = m.exits > exits or m.throws > throws
+    m.meet(base, ends, certain=certain and not left, whole=whole and not left, clean=not left)
+    return True
+
+
+_INTERRUPTING = frozenset({"KeyboardInterrupt", "CancelledError", "GeneratorExit", "MemoryError", "RecursionError"})
+
+
+def _from_nowhere(m: Machine, node: ir.Try) -> list[AV]:
+    """Exceptions that no statement raises, for the handlers that name them."""
+    named = [name for handler in node.handlers if handler.type is not None for name in names_in(handler.type) if name in _INTERRUPTING]
+    return [Unk(f"{name} may come at any time", "object") for name in dict.fromkeys(named)]
+
+
+def _catch(
+    m: Machine, node: ir.Try, catcher: Catcher, base: State, overflow: State | None, *, definite: bool, certain: bool
+) -> list[State]:
+    """Sends each raised path to the handlers that may take it; gives the states at their ends."""
+    taken: list[list[Leaf]] = [[] for _ in node.handlers]
+    sure = definite
+    for leaf in tuple(catcher.leaves):
+        rest = True
+        for number, handler in enumerate(node.handlers):
+            m.state = State(leaf.state, certain=False)
+            verdict = matches(m, leaf.value, handler)
+            if verdict is not False:
+                taken[number].append(leaf)
+                sure = sure and verdict is True
+            if verdict is True:
+                rest = False
+                break
+        if rest:
+            m.state = leaf.state
+            _pass_on(m, leaf)
+    ends = []
+    for handler, leaves in zip(node.handlers, taken, strict=True):
+        if leaves:
+            ends += _run_handler(m, handler, leaves, base, overflow, certain=sure and certain)
+    return ends
+
+
+def _pass_on(m: Machine, leaf: Leaf) -> None:
+    """No handler takes it for certain: it goes on outwards as well."""
+    if isinstance(leaf.value, Unk):
+        return
+    try:
+        m.throw(leaf.value)
+    except Dead:
+        return
+
+
+def _run_handler(m: Machine, handler: ir.Handler, leaves: list[Leaf], base: State, overflow: State | None, *, certain: bool) -> list[State]:
+    states = [leaf.state for leaf in leaves] + ([overflow] if overflow is not None else [])
+    m.state = State(base, certain=certain)
+    m.state.own = merge(base, states)
+    m.frame.stmt = handler
+    m.reads = list(leaves[0].reads)
+    m.under(handler, True, True if certain else None, tuple(m.reads))
+    if certain or handler not in m.marks:
+        m.marks[handler] = certain
+    exc = leaves[0].value if len(leaves) == 1 else Unk("one of several exceptions", "object")
+    m.store((m.frame, "<handled>"), exc)
+    if handler.name:
+        assign.bind_name(m, handler.name, exc)
+    return [m.state] if m.block(handler.body) else []
+
+
+def _finally(m: Machine, node: ir.Try) -> bool:
+    """Every way out of the body passes through ``finally``: the normal end, returns, breaks, continues and exceptions."""
+    certain, whole = m.state.certain, m.state.whole
+    frame = m.frame
+    returns, loop = frame.returns, frame.loops[-1] if frame.loops else None
+    frame.returns = []
+    breaks, continues = (loop.breaks, loop.continues) if loop else ([], [])
+    if loop:
+        loop.breaks, loop.continues = [], []
+    catcher = Catcher()
+    m.catchers.append(catcher)
+    outer = len(m.catchers) > 1
+    try:
+        alive = _handlers(m, node)
+    finally:
+        while m.catchers.pop() is not catcher:
+            pass
+    alive = alive and m.block(node.finalbody)
+    end = m.state
+    left_returns, frame.returns = frame.returns, returns
+    left_breaks, left_continues = (loop.breaks, loop.continues) if loop else ([], [])
+    if loop:
+        loop.breaks, loop.continues = breaks, continues
+    for leaf in left_returns:
+        if _finish(m, node, leaf.state):
+            frame.returns.append(Leaf(leaf.value, m.state, leaf.reads))
+    for state in left_breaks:
+        if _finish(m, node, state) and loop:
+            loop.breaks.append(m.state)
+    for state in left_continues:
+        if _finish(m, node, state) and loop:
+            loop.continues.append(m.state)
+    for leaf in catcher.leaves:
+        if _finish(m, node, leaf.state):
+            _pass_on(m, leaf)
+    m.state = end
+    if alive and not outer and not left_returns and not left_breaks and not left_continues:
+        m.state.certain, m.state.whole = certain, whole
+    return alive
+
+
+def _finish(m: Machine, node: ir.Try, state: State) -> bool:
+    m.state = State(state, certain=False)
+    return m.block(node.finalbody)
+
+
+def with_statement(m: Machine, node: ir.With) -> bool:
+    """``with a as b, c as d``: nested from the left."""
+    return _with(m, node, list(node.items))
+
+
+def _with(m: Machine, node: ir.With, items: list[ir.WithItem]) -> bool:
+    if not items:
+        return m.block(node.body)
+    item, rest = items[0], items[1:]
+    context = m.eval(item.context)
+    if isinstance(context, ContextV):
+        return _generator_context(m, node, context, item, rest)
+    entered = _enter(m, context)
+    if item.target is not None:
+        assign.assign(m, item.target, entered)
+    if isinstance(context, Instance) and _swallows(m, context):
+        return _suppressing(m, node, rest, context)
+    if isinstance(context, Instance) and _may_swallow(m, context):
+        return _perhaps_swallowing(m, node, rest, context)
+    alive = _with(m, node, rest)
+    if alive:
+        _exit(m, context)
+    return alive
+
+
+def _enter(m: Machine, context: AV) -> AV:
+    if isinstance(context, Instance):
+        method = lookup_attribute(m, context, "__enter__")
+        if method is ABSENT:
+            method = lookup_attribute(m, context, "__aenter__")
+        if method is not ABSENT and not isinstance(method, Unk):
+            return m.call(method, [], {})
+        return context
+    return context if not isinstance(context, Unk) else m.missing(context.reason)
+
+
+def _exit(m: Machine, context: AV) -> None:
+    if isinstance(context, Instance):
+        method = lookup_attribute(m, context, "__exit__")
+        if method is not ABSENT and not isinstance(method, Unk):
+            m.call(method, [NONE, NONE, NONE], {})
+
+
+def _swallows(m: Machine, context: Instance) -> bool:
+    return m.state.get((context, "<suppresses>")) is not None
+
+
+def _may_swallow(m: Machine, context: Instance) -> bool:
+    """Whether its ``__exit__``, in the tree, may give back something true."""
+    method = lookup_attribute(m, context, "__exit__")
+    func = method.func if isinstance(method, BoundV) else method
+    if not isinstance(func, FuncV):
+        return False
+    given = [node.value for node in walk(func.node) if isinstance(node, ir.Return) and node.value is not None]
+    return any(not isinstance(value, ir.Constant) or bool(value.value) for value in given)
+
+
+def _perhaps_swallowing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
+    """Each exception of the body reaches ``__exit__``, and may end there."""
+    handler = ir.Handler(None, None, [])
+    handler.line = node.line
+    body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
+    alive = _handlers(m, ir.Try(body, [handler], [], [], False))
+    m.call(lookup_attribute(m, context, "__exit__"), [Unk("an exception or None") for _ in range(3)], {})
+    return alive
+
+
+def _suppressing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
+    """``contextlib.suppress(E)`` is ``try: ... except E: pass``."""
+    types = m.load((context, "<suppresses>"))
+    assert types is not None
+    handler = ir.Handler(None, None, [])
+    handler.line = node.line
+    m.caught[handler] = types
+    body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
+    return _handlers(m, ir.Try(body, [handler], [], [], False))
+
+
+def _generator_context(m: Machine, node: ir.With, context: ContextV, item: ir.WithItem, rest: list[ir.WithItem]) -> bool:
+    """Runs the generator and, at its ``yield``, the body of the ``with`` in the frame where it stands."""
+    func = context.func
+    if not isinstance(func, FuncV):
+        return _with(m, node, rest)
+    outer = m.frame
+
+    def at_yield(value: AV) -> AV:
+        inner = m.frame
+        m.frame = outer
+        try:
+            if item.target is not None:
+                assign.assign(m, item.target, value)
+            alive = _with(m, node, rest)
+        finally:
+            m.frame = inner
+        if not alive:
+            raise Dead
+        return NONE
+
+    invoke(m, func, context.args, context.kwargs, on_yield=at_yield)
+    return True  # the generator went on to its end: where the body has raised, it took the exception
+
+
+HANDLERS: dict[type, Handler] = {ir.Try: try_statement, ir.With: with_statement}

@@ -1,0 +1,313 @@
+"""What code that runs later may have changed: a value that the forward run left behind holds only where nothing writes it afterwards.
+
+Writers are found by the text of the modules that this launch can import. One that the forward run has followed does not count; what any
+other one writes is joined to the value, or makes it unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from agent.analysis import ir
+from agent.analysis.attribute_names import may_write
+from agent.analysis.mutation import may_change
+from agent.analysis.outline import Outline
+from agent.analysis.scopes import binds
+from agent.analysis.walk import walk
+from agent.analysis.words import positions
+from agent.analysis.writers import changed_in_place, holds_one, receivers_by_text, reflective_by_text
+from agent.evaluation.frames import Frame
+from agent.evaluation.models.argument_parser import command_line
+from agent.evaluation.occasions import Occasions
+from agent.evaluation.receivers import snake_case
+from agent.evaluation.state import Cell, Location, Place, State
+from agent.evaluation.values import (
+    AV,
+    ClassV,
+    Const,
+    DictObj,
+    FuncV,
+    Instance,
+    ListObj,
+    Map,
+    ModuleV,
+    Obj,
+    Seq,
+    Unk,
+    candidates,
+    one_of,
+)
+
+if TYPE_CHECKING:
+    from agent.evaluation.demand import Demand
+
+MAKING = frozenset({"__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__"})
+_REFLECTIVE = ("setattr", "update")
+_FIXED = (FuncV, ClassV, ModuleV)
+
+
+class _Writer(NamedTuple):
+    path: str
+    line: int
+    receiver: str
+
+
+class Later:
+    """Asked for every cell that a question reads and that no code of the question itself has written."""
+
+    def __init__(self, demand: Demand) -> None:
+        self.m = demand.m
+        self.base = demand.runs.base
+        self.call_sites = demand.call_sites
+        self.followed = frozenset(demand.m.entered)
+        self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed)
+        self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
+        self.strict = False
+        """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
+        self.names: dict[Obj, set[str]] = {}
+        self.lonely: dict[tuple[ClassV, str], bool] = {}
+        self._learn(demand.m.state)
+
+    def cell(self, location: Location, cell: Cell) -> Cell:
+        """The cell as it may be when later code reads it."""
+        key = (*location, self.strict)
+        before = self.known.get(key)
+        if before is not None and before[0] is cell:
+            self.m.assumptions |= before[2]
+            return before[1]
+        if self.base.get(location) is not cell:
+            return cell
+        outer, self.m.assumptions = self.m.assumptions, {}
+        found = self._joined(location, cell)
+        self.known[key] = (cell, found, self.m.assumptions)
+        self.m.assumptions = outer | self.m.assumptions
+        return found
+
+    def _joined(self, location: Location, cell: Cell) -> Cell:
+        owner, name = location
+        if name.startswith(("<", "[", "{", "__")) or (isinstance(cell.value, _FIXED) and not isinstance(owner, (ModuleV, ClassV))):
+            return cell
+        written = self._written(owner, name, cell)
+        if not isinstance(owner, Frame) or self.m.frame.only is not None:
+            self._open(owner, name, cell.value)
+        else:
+            self.m.assume("what a closure keeps between calls is what the call itself would work out")
+        if self.strict:
+            written += _earlier(cell)
+        if not written:
+            return cell
+        return Cell(one_of([cell.value, *written]), cell.place, (cell,), cell.control, cell.previous, cell.text, cell.name)
+
+    # --- values --------------------------------------------------------------------------------------------------------------
+
+    def _written(self, owner: object, name: str, cell: Cell) -> list[AV]:
+        if isinstance(owner, ModuleV):
+            writers = self._of_global(owner, name)
+        elif isinstance(owner, ClassV) and owner.enum_members is None:
+            writers = self._of_class(owner, name)
+        elif isinstance(owner, Instance) and isinstance(owner.cls, ClassV) and owner.cls.enum_members is None:
+            writers = self._of_attribute(owner, owner.cls, name)
+        else:
+            return []
+        accounted = set() if self.strict else _places(cell)
+        return [value for writer in writers if Place(writer.path, writer.line) not in accounted for value in self._value(writer, name)]
+
+    def _of_global(self, module: ModuleV, name: str) -> list[_Writer]:
+        """Functions that declare the name global, and ``module.name = ...`` elsewhere."""
+        found: list[_Writer] = []
+        if module.ir is not None:
+            found += [_Writer(module.path, line, "") for line in _global_writes(module.ir).get(name, ())]
+        last = module.dotted.rpartition(".")[2]
+        rows = receivers_by_text(self.m.index, name)
+        return found + [_Writer(*row) for row in rows if row[2] == last or (row[2] != "self" and self._renamed(row[0], last, row[2]))]
+
+    def _renamed(self, path: str, module: str, name: str) -> bool:
+        """``import package.module as name``, ``from package import module as name``."""
+        if path not in self.m.index.files_with(module):
+            return False
+        content = self.m.index.tree.read(path)
+        pattern = rb"\b" + re.escape(module.encode()) + rb"\s+as\s+" + re.escape(name.encode()) + rb"\b"
+        return not isinstance(content, bytes) or re.search(pattern, content) is not None
+
+    def _of_class(self, cls: ClassV, name: str) -> list[_Writer]:
+        """``Class.name = ...``, ``cls.name = ...`` in its methods, and by the name of a module for what stands in it."""
+        found = []
+        for path, line, receiver in receivers_by_text(self.m.index, name):
+            own = receiver in ("cls", "__class__") and self._in_class(path, line, cls)
+            if own or (receiver == cls.name and path in self.call_sites.importable):
+                found.append(_Writer(path, line, receiver))
+        return found
+
+    def alone(self, cls: ClassV, name: str) -> bool:
+        """Whether nothing else has an attribute of this name, no other class and no parsed command line: then its writers mean this."""
+        if name in command_line(self.m).options:
+            return False
+        if (cls, name) not in self.lonely:
+            self.lonely[cls, name] = self._alone(cls, name)
+        return self.lonely[cls, name]
+
+    def _alone(self, cls: ClassV, name: str) -> bool:
+        rows = receivers_by_text(self.m.index, name)
+        nodes = {base.node for base in cls.mro}
+        for path, line, receiver in rows:
+            if receiver == "self" and path in self.call_sites.importable:
+                around = self.m.index.enclosing(path, line)
+                owner = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
+                if owner not in nodes:
+                    return False
+        declared = self.m.singletons.get("declared fields", {}).get(name, ())
+        return all(place.path in {base.module.path for base in cls.mro} for place in declared)
+
+    def _of_attribute(self, obj: Instance, cls: ClassV, name: str) -> list[_Writer]:
+        called = self.names.get(obj, set()) | {snake_case(base.name) for base in cls.mro}
+        found = []
+        index = self.m.index
+        unnamed = ((*row, "") for function in _REFLECTIVE for row in reflective_by_text(index, function))
+        for path, line, receiver, written in (*((*row, name) for row in receivers_by_text(index, name)), *unnamed):
+            if path not in self.call_sites.importable:
+                continue
+            if receiver in ("self", "cls"):
+                meant = self._in_class(path, line, cls)
+            else:
+                meant = _called_so(receiver, called) or holds_one(index, path, receiver, (base.name for base in cls.mro))
+                meant = meant or (bool(written) and self.alone(cls, name))
+                if not meant:
+                    self.m.assume("attributes that are written through names of other kinds belong to other objects")
+            if meant and (written or may_write(index, path, line, name)):
+                found.append(_Writer(path, line, receiver))
+        return found
+
+    def _in_class(self, path: str, line: int, cls: ClassV) -> bool:
+        """In a method of the class or of a base."""
+        if all(path != base.module.path for base in cls.mro):
+            return False
+        around = self.m.index.enclosing(path, line)
+        owner = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
+        return owner is not None and any(base.node is owner for base in cls.mro)
+
+    def _value(self, writer: _Writer, name: str) -> list[AV]:
+        """What a writer may leave; nothing where it was followed, makes the object, or never runs."""
+        around = self.m.index.enclosing(writer.path, writer.line)
+        function = next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
+        if function is not None and function in self.followed and not self.strict:
+            return []
+        if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
+            return []
+        if function is not None and not self.strict and self.occasions.passed_by(writer.path, function):
+            return []
+        statement = self.m.index.statement_at(writer.path, writer.line)
+        if statement is None:
+            return []
+        value = getattr(statement, "value", None)
+        if isinstance(statement, ir.Assign) and isinstance(value, ir.Constant) and len(statement.targets) == 1:
+            return [Const(value.value)]
+        asked = function is not None and not self.strict and _given(statement, function)
+        if asked and function is not None and self.occasions.on_request(writer.path, function):
+            self.m.assume(f"nobody has asked the running program to change {name} ({writer.path}:{writer.line} would)")
+            return []
+        return [Unk(f"{name} is also written at {writer.path}:{writer.line}")]
+
+    # --- contents ------------------------------------------------------------------------------------------------------------
+
+    def stored(self, name: str, value: AV) -> None:
+        """A question has found a value in an attribute of this name: the objects in it are known by it, too."""
+        for each in candidates(value):
+            if isinstance(each, Instance):
+                self.names.setdefault(each, set()).add(name)
+        self._open(None, name, value)
+
+    def _changed(self, owner: object, name: str) -> bool:
+        """Of a global, by its own module or by one that names that module; of an attribute, by any."""
+        paths = set(changed_in_place(self.m.index, name)) & self.call_sites.importable
+        if isinstance(owner, ModuleV):
+            paths &= {owner.path, *self.m.index.files_with(owner.dotted.rpartition(".")[2])}
+        return any(may_change(self.m.index, path, name) for path in sorted(paths))
+
+    def _open(self, owner: object, name: str, value: AV) -> None:
+        """Containers that are changed in place somewhere: what they hold is not known, or for registries not all of it."""
+        final: set[Obj] = self.m.singletons.get("final containers", set())
+        held = [each for each in candidates(value) if isinstance(each, (ListObj, DictObj)) and each not in final]
+        if not held or not self._changed(owner, name):
+            return
+        registries: set[Obj] = self.m.singletons.get("filled registries", set())
+        for each in held:
+            location: Location = (each, "[]" if isinstance(each, ListObj) else "{}")
+            cell = self.base.get(location)
+            if cell is None:
+                continue
+            reason = f"{name} is changed where it is used"
+            content: AV = Seq((), reason) if isinstance(each, ListObj) else Map({}, reason)
+            if each in registries:
+                kept = cell.value
+                content = (
+                    Seq(kept.items, reason) if isinstance(kept, Seq) else Map(kept.items, reason) if isinstance(kept, Map) else content
+                )
+            self.base.own[location] = Cell(content, cell.place, (), None, cell, "", location[1])
+            self.m.state.forget(location)
+
+    def _learn(self, state: State | None) -> None:
+        """Under which names objects are known: of variables, attributes and globals that hold them."""
+        while state is not None:
+            for (_, name), cell in state.own.items():
+                for value in candidates(cell.value):
+                    if isinstance(value, Instance) and name[:1] not in "<[{" and name not in ("self", "cls"):
+                        self.names.setdefault(value, set()).add(name)
+            state = state.parent
+
+
+_GLOBALS: WeakKeyDictionary[ir.Module, dict[str, list[int]]] = WeakKeyDictionary()
+
+
+def _global_writes(module: ir.Module) -> dict[str, list[int]]:
+    """For each global that a function of the module declares, the lines on which one binds it."""
+    found = _GLOBALS.get(module)
+    if found is None:
+        found = _GLOBALS[module] = {}
+        functions = [d.node for d in Outline(module).definitions if isinstance(d.node, ir.FunctionDef)]
+        for function in functions if any(positions(module.source, "global")) else ():
+            nodes = list(walk(function, into_scopes=False))
+            for name in {name for node in nodes if isinstance(node, ir.Global) for name in node.names}:
+                binding = (node for node in nodes if isinstance(node, ir.Stmt) and not isinstance(node, (ir.Expr, ir.FunctionDef)))
+                found.setdefault(name, []).extend(node.line for node in binding if binds(node, name))
+    return found
+
+
+def _called_so(receiver: str, called: set[str]) -> bool:
+    """Whether a receiver may be an object that is known by these names."""
+    return any(receiver == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
+
+
+def _given(statement: ir.Stmt, function: ir.FunctionDef) -> bool:
+    """``x.name = argument``, ``x.name = argument.name``: what is written comes from outside the function."""
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    while isinstance(value, ir.Attribute):
+        value = value.value
+    return isinstance(value, ir.Name) and value.id not in ("self", "cls") and any(each.name == value.id for each in function.params)
+
+
+def _earlier(cell: Cell, limit: int = 8) -> list[AV]:
+    """What the cell held before."""
+    found: list[AV] = []
+    while cell.previous is not None and len(found) < limit:
+        cell = cell.previous
+        found.append(cell.value)
+    return found
+
+
+def _places(cell: Cell) -> set[Place]:
+    """Every place whose write the cell already has in it."""
+    found: set[Place] = set()
+    queue, seen = [cell], set[int]()
+    while queue and len(seen) < 64:
+        current = queue.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if current.place is not None:
+            found.add(current.place)
+        if current.previous is not None:
+            queue.append(current.previous)
+        queue += [dep for dep in current.deps if dep.name == current.name]
+    return found

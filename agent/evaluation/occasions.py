@@ -1,0 +1,97 @@
+"""When a function that the forward run has not entered can run: never in this launch, or when somebody asks the running program."""
+
+from __future__ import annotations
+
+from agent.analysis import ir
+from agent.analysis.callers import Reference
+from agent.analysis.resolve import dotted_text
+from agent.evaluation.call_sites import MAX_LISTED, CallSites
+from agent.evaluation.definitions import Definitions
+from agent.evaluation.machine import Machine
+
+MAX_CLIMB = 6
+
+
+class Occasions:
+    """Answers by the places that refer to a function; ``followed``: the functions that the forward run has entered."""
+
+    def __init__(self, m: Machine, definitions: Definitions, call_sites: CallSites, followed: frozenset[ir.Node]) -> None:
+        self.m = m
+        self.definitions = definitions
+        self.call_sites = call_sites
+        self.followed = followed
+        self._never: dict[ir.Node, bool] = {}
+        self._asked: dict[ir.Node, bool] = {}
+
+    def passed_by(self, path: str, function: ir.FunctionDef) -> bool:
+        """Whether every call of the function stands in one that the forward run followed to its end without making the call."""
+        if function not in self._never:
+            self._never[function] = False
+            self._never[function] = self._every_site_passed(path, function)
+        return self._never[function]
+
+    def _every_site_passed(self, path: str, function: ir.FunctionDef) -> bool:
+        sites = self._sites(path, function)
+        if not sites:
+            return False
+        for site in sites:
+            caller = site.chain[-1] if site.chain else None
+            if site.kind != "call" or not isinstance(caller, ir.FunctionDef) or caller in self.m.unfollowed or caller in self.m.detached:
+                return False
+            if caller not in self.followed and not self.passed_by(site.path, caller):
+                return False
+        return True
+
+    def on_request(self, path: str, function: ir.FunctionDef) -> bool:
+        """Whether every way to the function begins with a message from outside.
+
+        That is: a handler that a decorator or a table of handlers hands to a library, or a public function that nothing in the tree calls.
+        """
+        return self._begins_outside(path, function, 0)
+
+    def _begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
+        if function not in self._asked:
+            self._asked[function] = True  # a function that is reached through itself has its other ways to begin
+            self._asked[function] = self._every_way_begins_outside(path, function, depth)
+        return self._asked[function]
+
+    def _every_way_begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
+        if function in self.followed or function.name.startswith("__") or depth > MAX_CLIMB:
+            return False
+        if any(_routes(decorator) for decorator in function.decorators):
+            return True
+        sites = self._sites(path, function)
+        return sites is not None and all(self._site_begins_outside(site, depth) for site in sites)
+
+    def _site_begins_outside(self, site: Reference, depth: int) -> bool:
+        caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+        if caller is None:
+            return False
+        if site.kind == "value":
+            return self._in_table(site)
+        return self._begins_outside(site.path, caller, depth + 1)
+
+    def _in_table(self, site: Reference) -> bool:
+        """``Dispatcher([(Message, self.handle), ...])``, ``{"name": self.handle}``."""
+        parents = self.m.index.outline(site.path).parents
+        around = parents.get(site.node)
+        if isinstance(around, ir.DictExpr):
+            return site.node in around.values
+        return isinstance(around, ir.TupleExpr) and isinstance(parents.get(around), (ir.ListExpr, ir.TupleExpr))
+
+    def _sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
+        """Every reference; None where there may be others."""
+        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        found = self.definitions.function(definition) if definition is not None else None
+        if found is None or self.call_sites.called_by_name(found[0]):
+            return None
+        sites = self.call_sites.of(*found)
+        return sites if len(sites) < MAX_LISTED else None
+
+
+def _routes(decorator: ir.Expr) -> bool:
+    """``@app.post("/path")``: a call on an object, with a text that begins with a slash."""
+    if not isinstance(decorator, ir.Call) or "." not in (dotted_text(decorator.func) or ""):
+        return False
+    first = decorator.args[0] if decorator.args else None
+    return isinstance(first, ir.Constant) and isinstance(first.value, str) and first.value.startswith("/")

@@ -1,0 +1,121 @@
+"""Module-level containers that functions fill at import time, as decorators or in top-level calls: found by name, run when first read."""
+
+from __future__ import annotations
+
+from agent.analysis import ir
+from agent.analysis.imports import importable_from
+from agent.analysis.mentions import calling_files
+from agent.analysis.resolve import root_name
+from agent.analysis.scopes import scope_of
+from agent.analysis.walk import walk
+from agent.analysis.writers import changed_in_place
+from agent.evaluation.contents import contents, forget, forget_from
+from agent.evaluation.machine import Machine
+from agent.evaluation.values import AV, DictObj, ListObj, ModuleV
+
+MAX_STATEMENTS = 150
+_MUTATORS = frozenset({"append", "extend", "add", "update", "insert", "setdefault"})
+
+
+def complete(m: Machine, module: ModuleV, name: str, value: AV) -> None:
+    """Runs what fills the container; what cannot be followed leaves it open."""
+    if not isinstance(value, (DictObj, ListObj)) or module.ir is None:
+        return
+    done: set[tuple[str, str]] = m.singletons.setdefault("registries", set())
+    if (module.dotted, name) in done:
+        return
+    done.add((module.dotted, name))
+    fillers = _fillers(module.ir, name)
+    if not fillers:
+        return
+    pending = _registrations(m, fillers)
+    if pending is None:
+        reason = f"{name} of {module.dotted} is filled in places that were not followed"
+        for inner in contents(m, value):
+            forget(m, inner, reason)
+        forget_from(m, value, reason)
+        return
+    if pending:
+        m.singletons.setdefault("filled registries", set()).add(value)
+    elif _nobody_calls(m, fillers) and changed_in_place(m.index, name) == (module.path,):
+        m.singletons.setdefault("final containers", set()).add(value)
+    for path, statements in pending.items():
+        _run(m, path, statements)
+
+
+def _nobody_calls(m: Machine, fillers: list[str]) -> bool:
+    """Whether no module of this launch does more with the fillers than define and import them."""
+    reachable = _importable(m)
+    return not any(path in reachable for filler in fillers for path in calling_files(m.index, filler))
+
+
+def _fillers(module: ir.Module, name: str) -> list[str]:
+    """Top-level functions that change the container through its global name."""
+    found = []
+    for statement in module.body:
+        if not isinstance(statement, ir.FunctionDef) or name in scope_of(statement).local:
+            continue
+        if any(_changes(node, name) for node in walk(statement)):
+            found.append(statement.name)
+    return found
+
+
+def _changes(node: ir.Node, name: str) -> bool:
+    if isinstance(node, (ir.Assign, ir.AugAssign)):
+        targets = node.targets if isinstance(node, ir.Assign) else [node.target]
+        return any(isinstance(t, ir.Subscript) and root_name(t) == name for t in targets)
+    return (
+        isinstance(node, ir.Call)
+        and isinstance(node.func, ir.Attribute)
+        and node.func.attr in _MUTATORS
+        and root_name(node.func.value) == name
+    )
+
+
+def _registrations(m: Machine, fillers: list[str]) -> dict[str, list[ir.Stmt]] | None:
+    """Top-level statements that call or apply a filler, by file; None when there are too many."""
+    reachable = _importable(m)
+    found: dict[str, list[ir.Stmt]] = {}
+    count = 0
+    for filler in fillers:
+        for path in calling_files(m.index, filler):
+            if path not in reachable:
+                continue
+            for statement in m.index.module(path).body:
+                if _applies(statement, filler) and statement not in found.get(path, []):
+                    found.setdefault(path, []).append(statement)
+                    count += 1
+    return found if count <= MAX_STATEMENTS else None
+
+
+def _importable(m: Machine) -> frozenset[str]:
+    known: frozenset[str] | None = m.singletons.get("importable")
+    if known is None:
+        known = m.singletons["importable"] = importable_from(m.index, m.entry_path) if m.entry_path else m.index.files
+    return known
+
+
+def _applies(statement: ir.Stmt, filler: str) -> bool:
+    parts: list[ir.Node] = list(statement.decorators) if isinstance(statement, (ir.FunctionDef, ir.ClassDef)) else [statement]
+    bare = (ir.Name, ir.Attribute)
+    return any(_is_call_of(node, filler) for part in parts for node in ([part] if isinstance(part, bare) else walk(part)))
+
+
+def _is_call_of(node: ir.Node, filler: str) -> bool:
+    if isinstance(node, ir.Call):
+        node = node.func
+    return (isinstance(node, ir.Name) and node.id == filler) or (isinstance(node, ir.Attribute) and node.attr == filler)
+
+
+def _run(m: Machine, path: str, statements: list[ir.Stmt]) -> None:
+    from agent.evaluation.modules import import_module, run_statements
+
+    module = import_module(m, m.index.dotted(path))
+    if isinstance(module, ModuleV):
+        run_statements(m, module, [s for s in statements if not _evaluated(m, module, s)])
+
+
+def _evaluated(m: Machine, module: ModuleV, statement: ir.Stmt) -> bool:
+    """A decorated definition whose name was read before has already registered itself."""
+    name = getattr(statement, "name", None)
+    return isinstance(name, str) and m.state.get((module, name)) is not None

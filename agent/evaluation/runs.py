@@ -1,0 +1,212 @@
+"""Running a slice of one function for one question, and putting the machine back as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from agent.analysis import ir
+from agent.evaluation.effort import Effort
+from agent.evaluation.forward import deep_recursion
+from agent.evaluation.frames import Dead, Frame, Leaf, Tested, TooLong
+from agent.evaluation.machine import Machine
+from agent.evaluation.receivers import ANY, Context, Receivers
+from agent.evaluation.slices import slice_of
+from agent.evaluation.state import Cell, Place, State, merge
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, ModuleV, Unk, one_of
+from agent.evaluation.watch import Watch
+
+QUESTION_FUEL = 12_000
+"""Statements run in one function."""
+
+Reads = dict[ir.Node, tuple[ir.Node, ...]]
+"""The expressions of a statement that matter to a question."""
+
+Parameter = Callable[[FuncV, ClassV | None, ir.Param, Context], AV]
+"""What a parameter of a function may be."""
+
+
+class Run(NamedTuple):
+    """What one question's run saw."""
+
+    marks: dict[ir.Node, bool]
+    tests: dict[ir.Node, list[Tested]]
+    stored: AV | None
+    finished: bool
+
+
+_KEPT = (
+    "marks",
+    "tests",
+    "watched",
+    "forced",
+    "raised",
+    "catchers",
+    "control",
+    "reads",
+    "finished",
+    "state",
+    "frame",
+    "depth",
+    "active",
+    "call_node",
+    "exits",
+    "throws",
+    "entered",
+    "calls",
+    "unfollowed",
+    "frontier",
+)
+"""What of the machine belongs to one run and is put back after it."""
+
+
+class Runs:
+    """Every run is thrown away but for the objects that it made."""
+
+    def __init__(self, m: Machine, effort: Effort, receivers: Receivers, parameter: Parameter) -> None:
+        self.m = m
+        self.effort = effort
+        self.receivers = receivers
+        self.parameter = parameter
+        self.base = State(m.state, certain=False)
+
+    def run(
+        self,
+        func: FuncV,
+        owner: ClassV | None,
+        criteria: Sequence[ir.Node],
+        *,
+        context: Context = ANY,
+        watch: dict[ir.Node, Watch] | None = None,
+        wanted: tuple[Instance, str] | None = None,
+        receiver: Instance | None = None,
+        reads: Reads | None = None,
+        forced: dict[ir.Node, bool] | None = None,
+    ) -> Run:
+        """Runs a slice of a function for one question."""
+        node = func.node
+        assert isinstance(node, ir.FunctionDef)
+        m = self.m
+        outline = m.index.outline(func.module.path)
+        only = slice_of(outline, node, criteria, reads, forced or ())
+        kept = self._save()
+        m.marks, m.tests, m.watched = {}, {}, dict(watch or {})
+        m.forced = dict(forced or {})
+        m.raised, m.catchers, m.control, m.reads, m.finished = [], [], None, [], True
+        m.entered, m.calls, m.unfollowed, m.frontier = set(), {}, set(), {}
+        m.state = State(self.base, certain=False)
+        mark = Instance(func, "").serial
+        frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
+        frame.func, frame.owner, frame.only = func, owner, only
+        frame.deadline = m.steps + QUESTION_FUEL
+        m.frame = frame
+        if node.is_generator:
+            frame.yields, frame.forks = [], m.forks
+        stored: AV | None = None
+        before = m.steps
+        self.effort.nesting += 1
+        try:
+            with deep_recursion():
+                self._bind(frame, func, owner, context, receiver)
+                stored = self._execute(frame, node, wanted)
+        finally:
+            self.effort.nesting -= 1
+            self.effort.total += m.steps - before
+            m.steps = before
+            seen = Run(m.marks, m.tests, stored, m.finished)
+            self._keep_objects(mark)
+            self._restore(kept)
+        return seen
+
+    def _bind(self, frame: Frame, func: FuncV, owner: ClassV | None, context: Context, receiver: Instance | None) -> None:
+        static = any(isinstance(d, ir.Name) and d.id == "staticmethod" for d in func.node.decorators)  # type: ignore[union-attr]
+        classy = any(isinstance(d, ir.Name) and d.id == "classmethod" for d in func.node.decorators)  # type: ignore[union-attr]
+        for number, param in enumerate(func.node.params):
+            if number == 0 and owner is not None and not static:
+                value: AV = owner if classy or func.name == "__new__" else receiver or self.receivers.of(owner, context)
+                frame.receiver = value
+            elif param.kind == "vararg":
+                value = Unk(f"*{param.name} of {func.qualname}()", "tuple")
+            elif param.kind == "kwarg":
+                value = self.m.new_dict({}, f"**{param.name} of {func.qualname}()")
+            else:
+                value = Lazy(lambda p=param: self.parameter(func, owner, p, context))  # type: ignore[misc]
+            place, text = Place(func.module.path, param.line), f"{param.name} of {func.qualname}()"
+            self.m.state.own[(frame, param.name)] = Cell(value, place, (), None, None, text, param.name)
+
+    def _execute(self, frame: Frame, node: ir.FunctionDef, wanted: tuple[Instance, str] | None) -> AV | None:
+        m = self.m
+        entry = m.state
+        try:
+            if m.block(node.body):
+                frame.returns.append(Leaf(ABSENT, m.state, ()))
+        except (Dead, TooLong) as stop:
+            if isinstance(stop, TooLong):
+                m.finished = False
+                return Unk(f"{frame.label}() takes too many steps to follow") if wanted is not None else None
+        if wanted is None:
+            m.state = self._ends(frame, entry)
+            return None
+        values: list[AV] = []
+        for leaf in frame.returns:
+            cell = leaf.state.get(wanted)
+            value = cell.value if cell is not None else ABSENT
+            values.append(value.resolve() if isinstance(value, Lazy) else value)
+        m.state = self._ends(frame, entry)
+        return one_of(values) if values else ABSENT
+
+    def _ends(self, frame: Frame, entry: State) -> State:
+        ends = [leaf.state for leaf in frame.returns]
+        if not ends:
+            return entry
+        state = State(entry, certain=False)
+        state.own = merge(entry, ends)
+        return state
+
+    def _keep_objects(self, mark: int) -> None:
+        """Objects that a run made outlive it: their cells move to the layer that all runs share."""
+        chain = []
+        layer: State | None = self.m.state
+        while layer is not None and layer is not self.base:
+            chain.append(layer)
+            layer = layer.parent
+        for state in reversed(chain):
+            for location, cell in state.own.items():
+                owner = location[0]
+                if getattr(owner, "serial", 0) > mark and owner not in self.receivers.contexts:
+                    self.base.own[location] = cell
+
+    def _save(self) -> dict[str, Any]:
+        m = self.m
+        kept = {name: getattr(m, name) for name in _KEPT}
+        m.active, m.call_node = dict(m.active), None
+        return kept
+
+    def _restore(self, kept: dict[str, Any]) -> None:
+        for name, value in kept.items():
+            setattr(self.m, name, value)
+
+    def quiet(self, ask: Callable[[], AV]) -> AV:
+        """What a question in passing gives, ABSENT where it raises; nothing that it does is seen."""
+        kept = self._save()
+        self.m.state, self.m.catchers, self.m.raised = State(self.base, certain=False), [], []
+        self.m.entered, self.m.calls, self.m.unfollowed, self.m.frontier = set(), {}, set(), {}
+        mark = Instance(ABSENT, "").serial
+        try:
+            return ask()
+        except Dead:
+            return ABSENT
+        finally:
+            self._keep_objects(mark)
+            self._restore(kept)
+
+    def in_module(self, module: ModuleV, ask: Callable[[], AV]) -> AV:
+        """The same, asked at the top of a module."""
+
+        def run() -> AV:
+            frame = Frame(module, None, None, module.dotted)
+            frame.deadline = self.m.steps + QUESTION_FUEL
+            self.m.frame = frame
+            return ask()
+
+        return self.quiet(run)

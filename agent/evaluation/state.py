@@ -1,0 +1,171 @@
+"""The abstract store: layers of cells, forked where a branch is undecided and joined where the branches meet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agent.analysis import ir
+from agent.evaluation.values import ABSENT, AV, Lazy, Obj, join, same
+
+Location = tuple[object, str]
+"""(owner, name): an object's attribute, a frame's variable, a module's global, or a container's content."""
+
+
+class Place(NamedTuple):
+    """A line of a module, by its path."""
+
+    path: str
+    line: int
+
+
+class Control:
+    """One decision on the way to here: the condition, what it had to be, and the cells that it was read from."""
+
+    __slots__ = ("deps", "function", "node", "parent", "path", "polarity", "truth")
+
+    def __init__(
+        self, parent: Control | None, node: ir.Node, polarity: bool, truth: bool | None, deps: tuple[Cell, ...], path: str, function: str
+    ) -> None:
+        self.parent = parent
+        self.node = node
+        self.polarity = polarity
+        self.truth = truth
+        self.deps = deps
+        self.path = path
+        self.function = function
+
+
+class Cell:
+    """A stored value with the statement that wrote it, the cells that statement read, its guards, and the cell before it."""
+
+    __slots__ = ("control", "deps", "name", "place", "previous", "text", "value")
+
+    def __init__(
+        self,
+        value: AV,
+        place: Place | None = None,
+        deps: tuple[Cell, ...] = (),
+        control: Control | None = None,
+        previous: Cell | None = None,
+        text: str = "",
+        name: str = "",
+    ) -> None:
+        self.value = value
+        self.place = place
+        self.deps = deps
+        self.control = control
+        self.previous = previous
+        self.text = text
+        self.name = name
+
+
+class State:
+    """A layer over ``parent``. ``certain``: code run now runs in every launch that raises nothing; ``whole``: no path left this scope."""
+
+    __slots__ = ("_seen", "certain", "mark", "own", "parent", "whole")
+
+    def __init__(self, parent: State | None, certain: bool = True) -> None:
+        self.parent = parent
+        self.own: dict[Location, Cell] = {}
+        self._seen: dict[Location, Cell] = {}
+        self.certain = certain
+        self.whole = True
+        self.mark = Obj.last_serial()
+
+    def get(self, location: Location) -> Cell | None:
+        """The innermost cell. What was found far below is remembered: layers below the current one do not change while it is current."""
+        cell = self.own.get(location)
+        if cell is not None:
+            return cell
+        cell = self._seen.get(location)
+        if cell is not None:
+            return cell
+        layer, depth = self.parent, 0
+        while layer is not None:
+            cell = layer.own.get(location)
+            if cell is not None:
+                if depth > 2:
+                    self._seen[location] = cell
+                return cell
+            layer = layer.parent
+            depth += 1
+        return None
+
+    def forget_seen(self) -> None:
+        """Must be called when layers below may have changed anywhere."""
+        self._seen.clear()
+
+    def forget(self, location: Location) -> None:
+        """Must be called when a layer below has changed there."""
+        layer: State | None = self
+        while layer is not None:
+            layer._seen.pop(location, None)
+            layer = layer.parent
+
+    def root(self) -> State:
+        """The bottom layer."""
+        layer = self
+        while layer.parent is not None:
+            layer = layer.parent
+        return layer
+
+
+def delta(leaf: State, base: State) -> dict[Location, Cell]:
+    """Every cell written in the layers above ``base``."""
+    layers = []
+    layer: State | None = leaf
+    while layer is not base and layer is not None:
+        layers.append(layer.own)
+        layer = layer.parent
+    changed: dict[Location, Cell] = {}
+    for own in reversed(layers):
+        changed.update(own)
+    return changed
+
+
+def merge(base: State, leaves: list[State]) -> dict[Location, Cell]:
+    """The cells that hold after all ``leaves`` meet, as changes to ``base``."""
+    if len(leaves) == 1:
+        return delta(leaves[0], base)
+    deltas = [delta(leaf, base) for leaf in leaves]
+    mark = min(_bottom(leaf, base).mark for leaf in leaves)
+    merged: dict[Location, Cell] = {}
+    for location in dict.fromkeys(loc for changed in deltas for loc in changed):
+        merged[location] = _meet(location, base, deltas, mark)
+    return merged
+
+
+def _bottom(leaf: State, base: State) -> State:
+    """The layer of ``leaf`` that lies on ``base``."""
+    layer = leaf
+    while layer.parent is not base and layer.parent is not None:
+        layer = layer.parent
+    return layer
+
+
+def _meet(location: Location, base: State, deltas: list[dict[Location, Cell]], mark: int) -> Cell:
+    before = base.get(location)
+    cells = [changed.get(location) or before for changed in deltas]
+    first = next(cell for cell in cells if cell is not None)
+    present = [cell for cell in cells if cell is not None]
+    if all(cell is first for cell in present) and len(present) == len(cells):
+        return first
+    if len(present) < len(cells) and fresh(location, mark):
+        cells = list(present)
+    value = _settled(first.value)
+    for cell in cells:
+        value = join(value, ABSENT if cell is None else _settled(cell.value))
+    if len(present) == len(cells) and all(same(cell.value, first.value) for cell in present) and len({cell.place for cell in present}) == 1:
+        return first
+    written = tuple(dict.fromkeys(cell for cell in present if cell is not before)) or (first,)
+    return Cell(value, written[-1].place, written, written[-1].control, before, "", location[1])
+
+
+def _settled(value: AV) -> AV:
+    return value.resolve() if isinstance(value, Lazy) else value
+
+
+def fresh(location: Location, mark: int) -> bool:
+    """An object that only one branch made: the others cannot see it, so nothing of it is "maybe absent"."""
+    owner = location[0]
+    return isinstance(owner, Obj) and owner.serial > mark

@@ -1,0 +1,1 @@
+"""A host that can only be read: framing, worker pool, read commands, policy, snapshot cache."""

@@ -1,0 +1,119 @@
+"""Lowered modules kept on disk between runs, one file each, by the hash of what they were lowered from."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+import agent.analysis
+from agent.analysis.cache import LOWERING_SOURCES
+
+LIMIT = 400_000_000
+"""Bytes on disk; beyond them the oldest entries go first. All of a large tree takes about 60 million."""
+
+
+class IrCache:
+    """A SummaryCache in a directory of the user's own (0700). Safe under several processes: an entry appears by one rename.
+
+    ``problem``: why entries are not kept, once something went wrong, else None.
+    """
+
+    def __init__(self, directory: Path | None = None, *, limit: int = LIMIT) -> None:
+        self._top = directory or default_directory()
+        self._directory = self._top / edition()
+        self._limit = limit
+        self._written = 0
+        self.problem: str | None = None
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return self._place(key).read_bytes() if self._trusted() else None
+        except OSError:
+            return None
+
+    def put(self, key: str, content: bytes) -> None:
+        if self.problem is not None or not self._ready():
+            return
+        try:
+            self._write(self._place(key), content)
+        except OSError as problem:
+            self.problem = problem.strerror or str(problem)
+            return
+        self._written += len(content)
+        if self._written > self._limit // 20:
+            self.trim()
+
+    def trim(self) -> None:
+        """Removes the oldest entries, those of earlier editions too, until a tenth of the limit is free."""
+        entries = []
+        for place in self._top.glob("*/*/*"):
+            try:
+                status = place.stat()
+            except OSError:
+                continue
+            entries.append((status.st_mtime_ns, status.st_size, place))
+        excess = sum(size for _, size, _ in entries) - self._limit
+        if excess > 0:
+            excess += self._limit // 10
+            for _, size, place in sorted(entries):
+                if excess <= 0:
+                    break
+                place.unlink(missing_ok=True)
+                excess -= size
+        self._written = 0
+
+    def _place(self, key: str) -> Path:
+        return self._directory / key[:2] / key[2:]
+
+    def _write(self, place: Path, content: bytes) -> None:
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=place.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(scratch, place)
+        except OSError:
+            Path(scratch).unlink(missing_ok=True)
+            raise
+
+    def _ready(self) -> bool:
+        try:
+            for each in (self._top, self._directory):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            self.problem = problem.strerror or str(problem)
+            return False
+        return self._trusted()
+
+    def _trusted(self) -> bool:
+        """Nobody else may write here: what is read back is believed."""
+        try:
+            status = self._top.lstat()
+        except OSError:
+            return False
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022:
+            return True
+        self.problem = f"{self._top} is not this user's own directory"
+        return False
+
+
+def default_directory() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("rca")) / "ir"
+
+
+@cache
+def edition() -> str:
+    """Changes with everything that decides what a lowered module looks like."""
+    digest = sha256(f"{sys.version_info[:2]} {version('tree-sitter')} {version('tree-sitter-python')}".encode())
+    package = Path(agent.analysis.__path__[0])
+    for name in LOWERING_SOURCES:
+        digest.update((package / name).read_bytes())
+    return digest.hexdigest()[:16]

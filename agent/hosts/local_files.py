@@ -1,0 +1,34 @@
+"""Files of this machine, for launches that are judged offline."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agent.domain.source import Absent, Unreadable
+
+
+class LocalFiles:
+    """``Files`` by absolute path, or relative to ``cwd``."""
+
+    def __init__(self, cwd: str | Path = ".") -> None:
+        self._cwd = os.fspath(cwd)
+
+    def read(self, path: str) -> bytes | Absent | Unreadable:
+        """A regular file's bytes; anything else that is there cannot hang the reader."""
+        place = os.path.join(self._cwd, path)
+        try:
+            if os.path.exists(place) and not os.path.isfile(place):
+                return Unreadable(path=path, reason="not a regular file")
+            with open(place, "rb") as handle:
+                return handle.read()
+        except (FileNotFoundError, NotADirectoryError):
+            return Absent(path=path)
+        except (OSError, ValueError) as problem:
+            return Unreadable(path=path, reason=getattr(problem, "strerror", None) or str(problem))
+
+    def is_dir(self, path: str) -> bool | None:
+        try:
+            return os.path.isdir(os.path.join(self._cwd, path))
+        except ValueError:
+            return None

@@ -1,0 +1,1 @@
+"""The OpenAI-compatible client, and a scripted one for tests."""

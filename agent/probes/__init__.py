@@ -1,0 +1,1 @@
+"""One fact family each: the commands that ask and the parser that answers; pure."""

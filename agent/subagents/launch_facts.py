@@ -1,0 +1,105 @@
+"""Who serves and from what: the process, its launch, the source tree it imports; or what a person gave in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agent.domain.errors import UsageError
+from agent.domain.launch import Launch
+from agent.domain.redaction import is_redacted
+from agent.probes.products import Product, python_program, server_command
+from agent.probes.source_tree import Located
+from agent.subagents.imported_tree import TreeFound, find_tree
+from agent.subagents.interface import Desk
+from agent.subagents.server_process import ProcessFound, find_process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The server under investigation."""
+
+    process: ProcessFound
+    tree: TreeFound
+
+    @property
+    def package(self) -> str:
+        return self.tree.located.package
+
+    @property
+    def root(self) -> str:
+        return self.tree.located.root
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchFacts:
+    """``launch`` and ``tree`` (a directory on the host) replace what would be looked for; with both no process is needed."""
+
+    pid: int | None = None
+    launch: Launch | None = None
+    tree: str = ""
+    name: str = "launch facts"
+    task: str = "find the server process, its launch command and the source tree it imports"
+
+    async def run(self, desk: Desk) -> Subject:
+        process = _given(self.launch, desk.products) if self.launch and self.tree else await find_process(desk, self.pid)
+        if self.launch and self.launch is not process.launch:
+            process = _judging(process, self.launch, desk.products)
+        process = replace(process, launch=_without_masked(process.launch))
+        package = _package(process)
+        if not self.tree:
+            return Subject(process=process, tree=await find_tree(desk, process, package))
+        located = Located(package=package, root=self.tree.rstrip("/") or "/", how="given with --tree")
+        return Subject(process=process, tree=TreeFound(located=located, version="", python="", installed={}, evidence=()))
+
+    def summary(self, result: Subject) -> str:
+        process, tree = result.process, result.tree
+        who = f"process {process.pid}" if process.pid else "the given command"
+        what = f"{result.package} {tree.version or 'of unknown version'}"
+        return f"{who} runs {process.entry or process.launch.argv[0]} from {tree.located.root} ({what})"
+
+
+def _given(launch: Launch, products: tuple[Product, ...]) -> ProcessFound:
+    """A launch without a process: nothing of it could be read, so nothing is known but what was given."""
+    command = server_command(launch.argv, products)
+    return ProcessFound(
+        pid=0,
+        launch=launch,
+        product=command.product if command else None,
+        entry=command.entry if command else "",
+        exe=None,
+        cwd=launch.cwd if launch.cwd.startswith("/") else None,
+        stdout=None,
+        started=None,
+        evidence=(),
+    )
+
+
+def _judging(process: ProcessFound, launch: Launch, products: tuple[Product, ...]) -> ProcessFound:
+    """The live process's tree, directory and log, under another command."""
+    command = server_command(launch.argv, products)
+    cwd = launch.cwd if launch.cwd.startswith("/") else process.launch.cwd
+    return replace(
+        process,
+        launch=replace(launch, cwd=cwd, env={**process.launch.env, **launch.env}, env_complete=False),
+        product=command.product if command else process.product,
+        entry=command.entry if command else process.entry,
+    )
+
+
+def _without_masked(launch: Launch) -> Launch:
+    """A masked variable is one whose value is not known."""
+    known = {name: value for name, value in launch.env.items() if not is_redacted(value)}
+    return replace(launch, env=known, env_complete=launch.env_complete and len(known) == len(launch.env))
+
+
+def _package(process: ProcessFound) -> str:
+    """The top-level package of what the command runs."""
+    if process.product and process.entry:
+        return process.entry.partition(".")[0] if "." in process.entry else process.product.packages[0]
+    kind, name, _ = python_program(process.launch.argv)
+    if kind == "module" and name:
+        return name.partition(".")[0]
+    raise UsageError(
+        f"process {process.pid} runs {' '.join(process.launch.argv[:3])}, which is no server that is known here",
+        hint="name its package's directory with --tree DIR and its command with --launch",
+    )

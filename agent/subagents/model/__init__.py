@@ -1,0 +1,1 @@
+"""Subagents that a language model drives: it proposes, the engine disposes."""

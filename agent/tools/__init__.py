@@ -1,0 +1,1 @@
+"""What a language model may call: one file each."""

@@ -1,0 +1,162 @@
+"""Twenty real faults and their healthy controls: is the right guard named first, and is nobody accused who should not be?
+
+    python benchmarks/cases.py             all cases
+    python benchmarks/cases.py S01 V01     these
+
+A case is found when ``why`` names the guard (or a line that is equally right) as decisive, or when ``audit`` shows the setting with its
+right value, changed at that line. Exit code 1 if a healthy control is accused or a value is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from agent.domain.errors import RcaError
+from agent.domain.launch import Launch
+from agent.domain.source import Absent
+from agent.domain.verdict import Setting, WhyAnswer
+from agent.evaluation.engine import LaunchEngine, open_engine
+from agent.hosts.local_tree import DirectoryTree
+from tests.wheels import WheelUnavailable, fetch_tree
+
+CASES = Path(__file__).resolve().parents[1] / "tests" / "data" / "cases" / "cases.jsonl"
+Case = Mapping[str, Any]
+Place = tuple[str, int]
+
+
+class CaseFiles:
+    """The config.json of each model and the other files of a case, in memory."""
+
+    def __init__(self, case: Case) -> None:
+        models = {f"{name}/config.json": content for name, content in (case.get("models") or {}).items()}
+        files = {os.path.expanduser(name): content for name, content in (case.get("files") or {}).items()}
+        self._files = {name: content if isinstance(content, str) else json.dumps(content) for name, content in {**models, **files}.items()}
+
+    def read(self, path: str) -> bytes | Absent:
+        found = self._files.get(path.removeprefix("./"))
+        return Absent(path=path) if found is None else found.encode()
+
+    def is_dir(self, path: str) -> bool:
+        return any(name.startswith(path.removeprefix("./").rstrip("/") + "/") for name in self._files)
+
+
+@dataclass(slots=True)
+class Finding:
+    """What was said of one launch: ``found`` the guard, ``wrong`` claims, all of it in words."""
+
+    found: bool = False
+    wrong: bool = False
+    words: list[str] = field(default_factory=list)
+
+
+def engine_for(case: Case, launch: Case) -> LaunchEngine:
+    """The engine under a case's launch or its control's."""
+    facts = dict(launch.get("assume") or {})
+    if case["entry"]:
+        facts["entry"] = f"{case['entry']['module']}:{case['entry']['function']}"
+    argv = Launch(argv=tuple(launch["argv"] or ()), env=launch.get("env") or {})
+    return open_engine(DirectoryTree(fetch_tree(case["package"], case["release"])), argv, files=CaseFiles(launch), facts=facts)
+
+
+def right_places(case: Case) -> set[Place]:
+    """The deciding line and those that are equally right."""
+    return {(each["file"], each["line"]) for each in (case["expect"]["guard"], *case["expect"]["also_ok"])}
+
+
+def judge_case(case: Case) -> Finding:
+    """The launch that is at fault."""
+    engine, finding, places = engine_for(case, case), Finding(), right_places(case)
+    wanted = case["expect"].get("value") or {}
+    for setting in asked_for(case, engine):
+        changed = {(c.path, c.line) for c in setting.changed_by} | {(g.path, g.line) for c in setting.changed_by for g in c.guards}
+        known = setting.effective.status == "known"
+        finding.wrong |= known and "effective" in wanted and setting.effective.value != wanted["effective"]
+        finding.found |= known and setting.effective.value == wanted.get("effective") and bool(changed & places)
+        finding.words.append(setting_words(setting))
+    for target in (each for each in case["targets"] if each["verdict"] != "needs_runtime"):
+        answer = engine.why(f"{target['file']}:{target['line']}", counterfactuals=False)
+        decisive = answer.decisive
+        dead = target["verdict"] == answer.verdict == "never"
+        named = decisive is not None and (decisive.path, decisive.line) in places
+        finding.found |= named and (bool(target.get("primary")) or "value" in (case["expect"]["verdict"], target["verdict"]) or dead)
+        finding.words.append(f"{answer_words(answer)} (expected {target['verdict']})")
+    return finding
+
+
+def judge_control(case: Case) -> Finding:
+    """The healthy launch: the target must not be called dead, the value must be as asked."""
+    control, finding = case["negative_control"], Finding()
+    engine = engine_for(case, control)
+    target = case["targets"][control.get("target") or 0]
+    answer = engine.why(f"{target['file']}:{target['line']}", counterfactuals=False)
+    overriding = target["verdict"] == "always"  # the line of the fault itself: a healthy launch need not come to it
+    finding.wrong = answer.verdict == "never" and not overriding
+    finding.words.append(f"{answer_words(answer)} (expected {control.get('expect')})")
+    wanted = control.get("value") or {}
+    for setting in asked_for(case, engine):
+        finding.wrong |= setting.effective.status == "known" and "effective" in wanted and setting.effective.value != wanted["effective"]
+        finding.words.append(setting_words(setting))
+    return finding
+
+
+def asked_for(case: Case, engine: LaunchEngine) -> Iterable[Setting]:
+    """The setting that the case asks about."""
+    if not case["query"]:
+        return []
+    name = case["query"]["field"]
+    return [setting for setting in engine.audit().settings if setting.name in (name, name.removeprefix("env:"))]
+
+
+def setting_words(setting: Setting) -> str:
+    effective = setting.effective
+    value = repr(effective.value) if effective.status == "known" else effective.why or f"one of {effective.values!r}"
+    lines = ", ".join(f"{change.path.rsplit('/', 1)[-1]}:{change.line}" for change in setting.changed_by)
+    return f"{setting.name}: asked {setting.asked.value!r}, is {value}, {setting.verdict}" + (f", changed at {lines}" if lines else "")
+
+
+def answer_words(answer: WhyAnswer) -> str:
+    decisive = answer.decisive
+    place = f"{answer.target.path.rsplit('/', 1)[-1]}:{answer.target.line}"
+    if decisive is None:
+        return f"{place} {answer.verdict}: {answer.reason[:100]}"
+    return f"{place} {answer.verdict}, decided by {decisive.path.rsplit('/', 1)[-1]}:{decisive.line} {decisive.condition[:60]}"
+
+
+def show(title: str, mark: str, finding: Finding, seconds: float) -> None:
+    print(f"{title:14} {mark:10} {seconds:5.1f} s", *(f"    {words}" for words in finding.words), sep="\n", flush=True)
+
+
+def main() -> int:
+    wanted = sys.argv[1:]
+    static = found = wrong = 0
+    for line in CASES.read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        if wanted and case["id"] not in wanted:
+            continue
+        for title, judge in ((case["id"], judge_case), (f"  {case['id']} control", judge_control)):
+            start = time.process_time()
+            try:
+                finding = judge(case)
+            except (WheelUnavailable, RcaError) as problem:
+                finding = Finding(words=[f"not judged: {problem}"])
+            control = judge is judge_control
+            mark = "WRONG" if finding.wrong else "not accused" if control else "found" if finding.found else "open"
+            show(title, mark, finding, time.process_time() - start)
+            wrong += finding.wrong
+            found += not control and finding.found and case["decidable"] == "static"
+        static += case["decidable"] == "static"
+    print(f"{found} of {static} static cases found, {wrong} wrong claims")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

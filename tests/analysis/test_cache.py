@@ -1,0 +1,176 @@
+"""Lowered modules as bytes, and the directory they are kept in."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from agent.analysis import cache as packing
+from agent.analysis import index as indexing
+from agent.analysis import ir
+from agent.analysis.cache import pack, unpack
+from agent.analysis.index import Index
+from agent.analysis.syntax import parse
+from agent.analysis.walk import walk
+from agent.hosts.ir_cache import IrCache, edition
+from agent.hosts.local_tree import MemoryTree
+from tests.analysis.shown import shown
+from tests.analysis.test_syntax_samples import SAMPLES
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_a_module_comes_back_as_it_was(sample: Path) -> None:
+    module = parse(sample.name, sample.read_bytes())
+    packed = pack(module)
+    assert packed is not None
+    back = unpack(packed, module.path, module.sha256, module.source)
+    assert back is not None
+    assert exact(back) == exact(module)
+
+
+def exact(module: ir.Module) -> list[object]:
+    nodes = [node for root in (*module.body, *module.errors) for node in walk(root)]
+    return [shown(module.body), [(type(node), node.line, node.end, node.start_byte, node.end_byte) for node in nodes]]
+
+
+class Harm:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("true",)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"nonsense",
+        zlib.compress(b""),
+        zlib.compress(b"nonsense"),
+        zlib.compress(pickle.dumps(1)),
+        zlib.compress(pickle.dumps(([], Harm()))),
+        zlib.compress(pickle.dumps((Path("x"), []))),
+        (pack(parse("a.py", b"x = 1\n")) or b"")[:-3],
+    ],
+)
+def test_anything_else_is_refused(content: bytes) -> None:
+    assert unpack(content, "a.py", "", b"") is None
+
+
+def test_a_tree_too_deep_to_write_down_is_not_kept() -> None:
+    assert pack(parse("a.py", b"x = a" + b" + b" * 5000)) is None
+
+
+def test_a_module_is_lowered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = IrCache(tmp_path / "ir")
+    files = {"a.py": "x = f(1)\n", "b.py": "x = f(1)\n"}
+    first = Index(MemoryTree(files), kept).module("a.py")
+
+    def fail(path: str, source: bytes) -> ir.Module:
+        raise AssertionError(f"{path} was lowered again")
+
+    monkeypatch.setattr(indexing.syntax, "parse", fail)
+    for path in files:
+        module = Index(MemoryTree(files), kept).module(path)
+        assert (module.path, shown(module.body)) == (path, shown(first.body))
+
+
+def test_a_damaged_entry_costs_time_and_nothing_else(tmp_path: Path) -> None:
+    kept = IrCache(tmp_path / "ir")
+    Index(MemoryTree({"a.py": "x = 1\n"}), kept).module("a.py")
+    (entry,) = (path for path in (tmp_path / "ir").rglob("*") if path.is_file())
+    entry.write_bytes(b"damaged")
+    assert shown(Index(MemoryTree({"a.py": "x = 1\n"}), kept).module("a.py").body) == "[Assign([x], 1)]"
+    assert entry.read_bytes() != b"damaged"
+
+
+# --- the directory -----------------------------------------------------------------------------------------------------------
+
+
+def test_only_the_user_may_read_it(tmp_path: Path) -> None:
+    kept = IrCache(tmp_path / "deep" / "ir")
+    kept.put("ab" * 32, b"content")
+    assert kept.get("ab" * 32) == b"content"
+    assert kept.get("cd" * 32) is None
+    modes = {oct(path.stat().st_mode & 0o777) for path in (tmp_path / "deep" / "ir").rglob("*")} | {
+        oct((tmp_path / "deep" / "ir").stat().st_mode & 0o777)
+    }
+    assert modes == {"0o700", "0o600"}
+
+
+def test_a_directory_that_others_may_write_is_not_believed(tmp_path: Path) -> None:
+    kept = IrCache(tmp_path / "ir")
+    kept.put("ab" * 32, b"content")
+    (tmp_path / "ir").chmod(0o777)
+    again = IrCache(tmp_path / "ir")
+    assert again.get("ab" * 32) is None
+    again.put("cd" * 32, b"more")
+    assert "not this user's own" in str(again.problem)
+
+
+def test_a_place_that_cannot_be_written_is_said_and_survived(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    kept = IrCache(tmp_path / "file" / "ir")
+    kept.put("ab" * 32, b"content")
+    assert kept.get("ab" * 32) is None
+    assert kept.problem
+
+
+def test_the_oldest_entries_go_first(tmp_path: Path) -> None:
+    kept = IrCache(tmp_path / "ir", limit=1000)
+    for number in range(9):
+        kept.put(f"{number:064x}", bytes(100))
+        os.utime(tmp_path / "ir" / edition() / "00" / f"{number:062x}", (number, number))
+    kept.put("ff" * 32, bytes(300))
+    sizes = [path.stat().st_size for path in (tmp_path / "ir").rglob("*") if path.is_file()]
+    assert sum(sizes) <= 1000
+    assert kept.get("ff" * 32) is not None
+    assert kept.get(f"{0:064x}") is None
+    assert kept.get(f"{8:064x}") is not None
+
+
+def test_an_edition_follows_the_lowering_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = edition()
+    package = Path(packing.__file__).parent
+    for name in packing.LOWERING_SOURCES:
+        (tmp_path / name).write_bytes((package / name).read_bytes())
+    (tmp_path / "syntax.py").write_bytes(b"# changed\n")
+    import agent.analysis
+
+    monkeypatch.setattr(agent.analysis, "__path__", [str(tmp_path)])
+    edition.cache_clear()
+    try:
+        assert edition() != before
+    finally:
+        edition.cache_clear()
+
+
+def test_every_module_that_lowering_uses_counts_for_the_edition() -> None:
+    """What syntax.py imports of this package, directly or not, is listed, but for the walkers that make no node."""
+    script = "import sys, agent.analysis.syntax; print(*sorted(name for name in sys.modules if name.startswith('agent.analysis.')))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert {name.rpartition(".")[2] + ".py" for name in loaded} - set(packing.LOWERING_SOURCES) == {"walk.py"}
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from agent.hosts.ir_cache import IrCache
+kept = IrCache(Path(sys.argv[1]), limit=200_000)
+for number in range(400):
+    key = f"{number % 40:02x}" * 32
+    kept.put(key, key.encode() * 30)
+    got = kept.get(key)
+    assert got is None or got == key.encode() * 30, "torn entry"
+assert kept.problem is None, kept.problem
+"""
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "ir")]) for _ in range(2)]
+    assert [writer.wait(timeout=120) for writer in writers] == [0, 0]
+    assert not list((tmp_path / "ir").rglob(".new-*"))

@@ -1,0 +1,1 @@
+"""Tests of the engine over one tree under one launch."""

@@ -1,0 +1,56 @@
+x = a + b - c
+x = a + b * c
+x = (a + b) * c
+x = a ** b ** c
+x = -a ** b
+x = a ** -b
+x = a // b % c @ d
+x = a << b >> c
+x = a | b ^ c & d
+x = a & b ^ c
+x = ~a + +b
+x = not a
+x = not a == b
+x = not not a
+x = a and b or c
+x = a or b and c
+x = a and b and c
+x = (a and b) and c
+x = a and (b and c)
+x = a or b or (c or d)
+x = a < b <= c != d
+x = a is not b
+x = a not in b
+x = a is b in c
+x = a if b else c
+x = a if b else c if d else e
+x = (a if b else c) + d
+x = await_ + (a)
+#= 1-1 Assign([x], BinOp(BinOp(a, +, b), -, c))
+#= 2-2 Assign([x], BinOp(a, +, BinOp(b, *, c)))
+#= 3-3 Assign([x], BinOp(BinOp(a, +, b), *, c))
+#= 4-4 Assign([x], BinOp(a, **, BinOp(b, **, c)))
+#= 5-5 Assign([x], UnaryOp(-, BinOp(a, **, b)))
+#= 6-6 Assign([x], BinOp(a, **, UnaryOp(-, b)))
+#= 7-7 Assign([x], BinOp(BinOp(BinOp(a, //, b), %, c), @, d))
+#= 8-8 Assign([x], BinOp(BinOp(a, <<, b), >>, c))
+#= 9-9 Assign([x], BinOp(a, |, BinOp(b, ^, BinOp(c, &, d))))
+#= 10-10 Assign([x], BinOp(BinOp(a, &, b), ^, c))
+#= 11-11 Assign([x], BinOp(UnaryOp(~, a), +, UnaryOp(+, b)))
+#= 12-12 Assign([x], UnaryOp(not, a))
+#= 13-13 Assign([x], UnaryOp(not, Compare(a, [==], [b])))
+#= 14-14 Assign([x], UnaryOp(not, UnaryOp(not, a)))
+#= 15-15 Assign([x], BoolOp(or, [BoolOp(and, [a, b]), c]))
+#= 16-16 Assign([x], BoolOp(or, [a, BoolOp(and, [b, c])]))
+#= 17-17 Assign([x], BoolOp(and, [a, b, c]))
+#= 18-18 Assign([x], BoolOp(and, [BoolOp(and, [a, b]), c]))
+#= 19-19 Assign([x], BoolOp(and, [a, BoolOp(and, [b, c])]))
+#= 20-20 Assign([x], BoolOp(or, [a, b, BoolOp(or, [c, d])]))
+#= 21-21 Assign([x], Compare(a, [<, <=, !=], [b, c, d]))
+#= 22-22 Assign([x], Compare(a, [is not], [b]))
+#= 23-23 Assign([x], Compare(a, [not in], [b]))
+#= 24-24 Assign([x], Compare(a, [is, in], [b, c]))
+#= 25-25 Assign([x], IfExp(b, a, c))
+#= 26-26 Assign([x], IfExp(b, a, IfExp(d, c, e)))
+#= 27-27 Assign([x], BinOp(IfExp(b, a, c), +, d))
+#= 28-28 Assign([x], BinOp(await_, +, a))

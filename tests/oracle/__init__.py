@@ -1,0 +1,1 @@
+"""The engine against recorded launches of a real server."""

@@ -1,0 +1,137 @@
+"""Where a live process's package comes from: every kind of install, each compared with what that process's Python would import."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from agent.demo.stage import make_environment, standing_in
+from agent.domain.errors import NotFoundOnHost
+from agent.probes.products import Product
+from agent.subagents.launch_facts import LaunchFacts, Subject
+from tests.subagents.live import desk, product, server, this_machine, write
+
+Layout = Callable[[Path, Path, str], Mapping[str, str]]
+"""Lays the package out; gives variables of the environment. Arguments: the process's directory, its site-packages, the package."""
+
+
+def package(name: str) -> dict[str, str]:
+    return {f"{name}/__init__.py": "", f"{name}/server.py": ""}
+
+
+def in_site(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    write(site, {**package(name), f"{name}-1.2.3.dist-info/METADATA": ""})
+    return {}
+
+
+def in_the_directory(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    in_site(root, site, name)
+    write(root, package(name))
+    return {}
+
+
+def checkout_in_the_directory(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    """A repository of the package's name without ``__init__.py``: only a namespace portion, which the real package beats."""
+    in_site(root, site, name)
+    write(root, {f"{name}/README": ""})
+    return {}
+
+
+def on_python_path(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    in_site(root, site, name)
+    write(root / "extra", package(name))
+    return {"PYTHONPATH": f"{root}/nothing:extra"}
+
+
+def by_path_file(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    write(root / "src", package(name))
+    write(site, {"demo.pth": f"{root}/src\n", f"{name}-1.2.3.dist-info/METADATA": ""})
+    return {}
+
+
+def by_finder(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    """As setuptools writes it: a meta path finder whose mapping is a literal."""
+    write(root / "python", package(name))
+    finder = f"""import importlib.util, sys
+MAPPING = {{{name!r}: {str(root / "python" / name)!r}}}
+class Finder:
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        if fullname in MAPPING:
+            place = MAPPING[fullname]
+            return importlib.util.spec_from_file_location(fullname, place + "/__init__.py", submodule_search_locations=[place])
+def install():
+    sys.meta_path.append(Finder)
+"""
+    write(
+        site,
+        {
+            f"__editable___{name}_finder.py": finder,
+            f"__editable__.{name}-1.2.3.pth": f"import __editable___{name}_finder as f; f.install()\n",
+        },
+    )
+    write(site, {f"{name}-1.2.3.dist-info/METADATA": ""})
+    return {}
+
+
+LAYOUTS: dict[str, Layout] = {
+    "site-packages": in_site,
+    "the working directory first": in_the_directory,
+    "a checkout without __init__.py": checkout_in_the_directory,
+    "PYTHONPATH": on_python_path,
+    "a path file": by_path_file,
+    "an editable finder": by_finder,
+}
+
+
+async def find(root: Path, environment: Mapping[str, str], demo: Product) -> Subject:
+    with standing_in(root, ("python3", "-m", f"{demo.name}.server"), environment, log=root / "server.log") as pid:
+        async with this_machine() as host:
+            return await LaunchFacts(pid=pid).run(desk(host, demo))
+
+
+def really_imported(root: Path, environment: Mapping[str, str], name: str) -> str:
+    """What this Python imports when it does not wait."""
+    site = next((root / "venv" / "lib").glob("python*")) / "site-packages"
+    (site / "stand_in.pth").unlink()
+    env = {"PATH": f"{root}/venv/bin:{os.environ['PATH']}", "HOME": str(root), **environment}
+    script = f"import {name}.server; print({name}.server.__file__)"
+    done = subprocess.run(
+        ["python3", "-c", script], executable=root / "venv/bin/python3", env=env, cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+async def test_the_tree_is_the_one_that_is_imported(tmp_path: Path, kind: str) -> None:
+    demo = product()
+    site = make_environment(tmp_path)
+    environment = LAYOUTS[kind](tmp_path, site, demo.name)
+    found = await find(tmp_path, environment, demo)
+    assert really_imported(tmp_path, environment, demo.name) == f"{found.root}/{demo.name}/server.py"
+    assert found.tree.version in ("1.2.3", ""), "the version is that of the metadata beside it, or unknown"
+    if kind == "site-packages":
+        assert found.tree.version == "1.2.3"
+
+
+async def test_nowhere_is_said_with_every_place_that_was_asked(tmp_path: Path) -> None:
+    demo = product()
+    with server(tmp_path, "-m", f"{demo.name}.server") as pid:
+        async with this_machine() as host:
+            with pytest.raises(NotFoundOnHost) as problem:
+                await LaunchFacts(pid=pid).run(desk(host, demo))
+    assert f"{tmp_path}/venv/lib" in str(problem.value)
+    assert "--tree DIR" in str(problem.value)
+
+
+async def test_a_given_tree_is_taken_as_it_is(tmp_path: Path) -> None:
+    demo = product()
+    with server(tmp_path, "-m", f"{demo.name}.server") as pid:
+        async with this_machine() as host:
+            found = await LaunchFacts(pid=pid, tree="/some/where/").run(desk(host, demo))
+    assert (found.root, found.package) == ("/some/where", demo.name)
