@@ -31,7 +31,7 @@ class Reference:
     ``receiver``: what stands before the dot.
     """
 
-    path: str
+    module: ir.Module
     line: int
     kind: str
     role: str = ""
@@ -40,6 +40,10 @@ class Reference:
     call: ir.Call | None = None
     statement: ir.Stmt
     chain: tuple[Def, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return self.module.path
 
     @property
     def function(self) -> str:
@@ -129,7 +133,15 @@ def _reference(occurrence: Occurrence, name: str) -> Reference | None:
 def _made(at: Occurrence, kind: str, *, role: str = "", receiver: ir.Expr | None = None, call: ir.Call | None = None) -> Reference:
     line = at.node.end if isinstance(at.node, ir.Attribute) else at.node.line
     return Reference(
-        path=at.path, line=line, kind=kind, role=role, node=at.node, receiver=receiver, call=call, statement=at.statement, chain=at.chain
+        module=at.module,
+        line=line,
+        kind=kind,
+        role=role,
+        node=at.node,
+        receiver=receiver,
+        call=call,
+        statement=at.statement,
+        chain=at.chain,
     )
 
 

@@ -15,11 +15,18 @@ from agent.analysis.words import positions
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """``node`` carries the word; ``ancestors``: the nodes around it, outermost first."""
+    """``node`` carries the word; ``ancestors``: the nodes around it, outermost first.
 
-    path: str
+    Whoever holds one holds its module: while a module is held, its nodes are the same objects.
+    """
+
+    module: ir.Module
     node: ir.Node
     ancestors: tuple[ir.Node, ...]
+
+    @property
+    def path(self) -> str:
+        return self.module.path
 
     @property
     def parent(self) -> ir.Node | None:
@@ -47,8 +54,11 @@ def _in_suite(above: ir.Node | None, node: ir.Node) -> bool:
     return above is None or any(node in getattr(above, name) for name in SUITE_FIELDS[type(above)])
 
 
-_FOUND: WeakKeyDictionary[ir.Module, dict[str, tuple[Occurrence, ...]]] = WeakKeyDictionary()
-"""A word is looked for once in a module: launches and questions share what was found."""
+Found = tuple[ir.Node, tuple[ir.Node, ...]]
+"""A node and those around it."""
+
+_FOUND: WeakKeyDictionary[ir.Module, dict[str, tuple[Found, ...]]] = WeakKeyDictionary()
+"""A word is looked for once in a module: launches and questions share what was found, and it holds no module."""
 
 
 def occurrences(module: ir.Module, word: str) -> tuple[Occurrence, ...]:
@@ -57,38 +67,38 @@ def occurrences(module: ir.Module, word: str) -> tuple[Occurrence, ...]:
     found = known.get(word)
     if found is None:
         found = known[word] = tuple(_search(module, word))
-    return found
+    return tuple(Occurrence(module, node, ancestors) for node, ancestors in found)
 
 
-def _search(module: ir.Module, word: str) -> Iterator[Occurrence]:
+def _search(module: ir.Module, word: str) -> Iterator[Found]:
     seen: set[ir.Node] = set()
     for position in positions(module.source, word):
-        for occurrence in _at(module, position, word):
-            if occurrence.node not in seen:
-                seen.add(occurrence.node)
-                yield occurrence
+        for node, ancestors in _at(module, position, word):
+            if node not in seen:
+                seen.add(node)
+                yield node, ancestors
 
 
-def _at(module: ir.Module, position: int, word: str) -> Iterator[Occurrence]:
+def _at(module: ir.Module, position: int, word: str) -> Iterator[Found]:
     """Down to the innermost node at the position. In an f-string by name: before Python 3.12 places in it may be too wide."""
     line: list[ir.Node] = []
     level: list[ir.Node] = list(module.body)
     while (below := next((node for node in level if _covers(node, position)), None)) is not None:
         if isinstance(below, ir.FString):
-            yield from _in_fstring(module.path, below, tuple(line), word)
+            yield from _in_fstring(below, tuple(line), word)
             return
         line.append(below)
         level = children(below)
     if line and _carries(line[-1], word):
-        yield Occurrence(module.path, line[-1], tuple(line[:-1]))
+        yield line[-1], tuple(line[:-1])
 
 
-def _in_fstring(path: str, string: ir.FString, around: tuple[ir.Node, ...], word: str) -> Iterator[Occurrence]:
+def _in_fstring(string: ir.FString, around: tuple[ir.Node, ...], word: str) -> Iterator[Found]:
     pending: list[tuple[ir.Node, tuple[ir.Node, ...]]] = [(string, around)]
     while pending:
         node, above = pending.pop()
         if _carries(node, word):
-            yield Occurrence(path, node, above)
+            yield node, above
         pending.extend((child, (*above, node)) for child in reversed(children(node)))
 
 

@@ -32,7 +32,7 @@ class Writer:
     ``receiver``: the object written to; None in a class body and for keywords. ``owner``: the class in whose body or method it stands.
     """
 
-    path: str
+    module: ir.Module
     line: int
     kind: str
     node: ir.Node
@@ -40,6 +40,10 @@ class Writer:
     receiver: ir.Expr | None = None
     value: ir.Expr | None = None
     chain: tuple[Def, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return self.module.path
 
     @property
     def owner(self) -> ir.ClassDef | None:
@@ -199,7 +203,9 @@ _DICT = re.compile(rb"(?:(\w+)\.__dict__|\bvars\(\s*(?:[\w.]*\.)?(\w+)\s*\))\.$"
 
 def _writer(at: Occurrence, kind: str, receiver: ir.Expr | None = None, value: ir.Expr | None = None) -> Writer:
     line = at.node.end if isinstance(at.node, ir.Attribute) else at.node.line
-    return Writer(path=at.path, line=line, kind=kind, node=at.node, statement=at.statement, receiver=receiver, value=value, chain=at.chain)
+    return Writer(
+        module=at.module, line=line, kind=kind, node=at.node, statement=at.statement, receiver=receiver, value=value, chain=at.chain
+    )
 
 
 def _attribute(at: Occurrence, node: Any, attr: str) -> Writer | None:
@@ -248,7 +254,7 @@ def _string(at: Occurrence, node: Any, attr: str) -> Writer | None:
     if isinstance(parent, ir.Call) and node in parent.args:
         return _by_string(at, parent)
     if isinstance(parent, ir.Subscript) and parent.index is node and _dict_of(parent.value) is not None:
-        holder = Occurrence(at.path, parent, at.ancestors[:-1])
+        holder = Occurrence(at.module, parent, at.ancestors[:-1])
         if is_written(holder):
             return _writer(at, "setattr", _dict_of(parent.value), _target_of(holder)[1])
     return None
@@ -336,7 +342,7 @@ def _whole_dict(at: Occurrence) -> Iterator[Writer]:
     ancestors = at.ancestors
     holder = at
     if isinstance(at.node, ir.Name) and isinstance(at.parent, ir.Call):
-        holder = Occurrence(at.path, at.parent, ancestors[:-1])
+        holder = Occurrence(at.module, at.parent, ancestors[:-1])
     receiver = _dict_of(holder.node) if isinstance(holder.node, ir.Expr) else None
     if receiver is None:
         return
@@ -344,7 +350,7 @@ def _whole_dict(at: Occurrence) -> Iterator[Writer]:
     if is_written(holder) or (isinstance(around, ir.Attribute) and around.attr in _CHANGING):
         yield _writer(at, "reflective", receiver)
     elif isinstance(around, ir.Subscript) and around.value is holder.node and not isinstance(around.index, ir.Constant):
-        if is_written(Occurrence(at.path, around, holder.ancestors[:-1])):
+        if is_written(Occurrence(at.module, around, holder.ancestors[:-1])):
             yield _writer(at, "reflective", receiver)
     elif not isinstance(around, (ir.Attribute, ir.Subscript, ir.For, ir.Compare)) and not _only_read(holder):
         yield _writer(at, "reflective", receiver)
