@@ -60,10 +60,20 @@ _CLOSING_QUOTE = re.compile(r"\\*[\"'](?=[ \t]*:)")
 
 def redact_text(text: str, *, literals_only: bool = False) -> str:
     """Any text: logs, configuration, process lists. ``literals_only``: source code, where only quoted values are secrets."""
+    if "\r\n" in text:
+        return _with_line_ends(text, literals_only)
     text = redact_shapes(text)
     if not literals_only:
         text = mask_rows(text)
     return _mask_values(text, literals_only)
+
+
+def _with_line_ends(text: str, literals_only: bool) -> str:
+    """Of text as Windows writes it: what is looked for at the end of a row stands before its carriage return."""
+    bare = [row.rstrip("\r") for row in text.split("\n")]
+    ends = [row[len(kept) :] for row, kept in zip(text.split("\n"), bare, strict=True)]
+    found = redact_text("\n".join(bare), literals_only=literals_only).split("\n")
+    return "\n".join(row + end for row, end in zip(found, ends, strict=True))
 
 
 def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
@@ -104,7 +114,7 @@ def redact_environment(items: Iterable[str], allowed: Sequence[str]) -> list[str
 def redact_json(text: str) -> str:
     """A JSON document, by structure (a list or object below a secret's name is masked throughout); other text by its rows."""
     try:
-        document = json.loads(text)
+        document = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return redact_text(text)
     for name, value in sorted(set(_secret_strings(document, "")), key=lambda pair: -len(pair[1])):
@@ -146,9 +156,6 @@ def _value_after(text: str, at: int, behind: int, literals_only: bool) -> tuple[
 
 def _secret_span(text: str, name: str, start: int, found: re.Match[str], literals_only: bool) -> tuple[int, int] | None:
     """The place of an assigned value that is a secret, with all that belongs to it."""
-    first, last = found.span("value")
-    if last - first >= _LONGEST_VALUE:
-        last = _REST.match(text, last).end()  # type: ignore[union-attr]  # it matches everywhere
     quoted = _IN_QUOTES.fullmatch(found["value"])
     inner = quoted["inner"] if quoted else found["value"]
     if _CALL.fullmatch(inner) and not is_strong(name):
@@ -157,6 +164,9 @@ def _secret_span(text: str, name: str, start: int, found: re.Match[str], literal
         return None
     if not is_secret(name, inner):
         return None
+    first, last = found.span("value")
+    if last - first >= _LONGEST_VALUE:
+        last = _REST.match(text, last).end()  # type: ignore[union-attr]  # it matches everywhere
     if quoted or literals_only or text[first] in "[(" or not is_strong(name):
         return first, last
     if _ROW_START.fullmatch(text, text.rfind("\n", 0, start) + 1, start):

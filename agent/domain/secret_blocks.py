@@ -46,7 +46,8 @@ def mask_rows(text: str) -> str:
 
 def open_block(text: str) -> int:
     """Where the first block begins that rows after this text may belong to; the text's length where there is none."""
-    rows = text.split("\n")
+    ended = text.split("\n")
+    rows = [row.rstrip("\r") for row in ended]
     whole = len(rows) - (rows[-1] == "")
     at = behind = 0
     for number, row in enumerate(rows):
@@ -55,7 +56,7 @@ def open_block(text: str) -> int:
             behind = _end_of_block(rows, number, opening)
             if behind >= whole:
                 return at
-        at += len(row) + 1
+        at += len(ended[number]) + 1
     return len(text)
 
 

@@ -100,7 +100,7 @@ class BundleHost:
     def _lines(self, command: Command) -> CommandResult | None:
         """``sed -n -e A,Bp;Bq -- PATH``."""
         first, last = map(int, re.findall(r"\d+", command.argv[3])[:2])
-        return self._part(command, lambda content: b"".join(content.splitlines(keepends=True)[first - 1 : last]))
+        return self._part(command, lambda content: b"".join(re.findall(rb"[^\n]*\n|[^\n]+", content)[first - 1 : last]))
 
     def _head(self, command: Command) -> CommandResult | None:
         return self._part(command, lambda content: content[: int(command.argv[2])])

@@ -129,6 +129,11 @@ def read_bytes(path: str, *, offset: int = 0, size: int = 4 * MEGABYTE, timeout:
     return Command(argv=("head", "-c", str(size), "--", operand(path)), limit=size, timeout=timeout)
 
 
+def whole(path: str, *, limit: int = 4 * MEGABYTE, timeout: float = 30.0) -> Command:
+    """A whole file; the answer is truncated where the file is longer than ``limit`` bytes, which ``read_bytes`` would not tell."""
+    return Command(argv=("head", "-c", str(limit + 1), "--", operand(path)), limit=limit, timeout=timeout)
+
+
 def tail_bytes(path: str, size: int = 64_000, *, timeout: float = 30.0) -> Command:
     """The last ``size`` bytes; of a log of any length in constant time. A part line at the beginning is left out, as in ``read_bytes``."""
     return Command(argv=("tail", "-c", str(size + 1), "--", operand(path)), limit=size + 1, timeout=timeout)

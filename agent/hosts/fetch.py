@@ -31,12 +31,12 @@ async def fetch(host: Batcher, paths: Sequence[str]) -> dict[str, Found]:
     special = [path for path in wanted if path.startswith(("/proc/", "/sys/"))]
     plain = [path for path in wanted if path not in special]
     asked = [commands.tar(plain, limit=FILE_LIMIT), commands.stat(plain)] if plain else []
-    answers = await host.batch([*asked, *(commands.read_bytes(path) for path in special)])
+    answers = await host.batch([*asked, *(commands.whole(path) for path in special)])
     found: dict[str, Found] = {path: _read(path, answer) for path, answer in zip(special, answers[len(asked) :], strict=True)}
     if plain:
         found |= _archived(plain, answers[0], answers[1])
         left = [path for path in plain if path not in found]
-        again = await host.batch([commands.read_bytes(path, size=FILE_LIMIT) for path in left]) if left else []
+        again = await host.batch([commands.whole(path, limit=FILE_LIMIT) for path in left]) if left else []
         found |= {path: _read(path, answer) for path, answer in zip(left, again, strict=True)}
     return {path: found[path] for path in wanted}
 

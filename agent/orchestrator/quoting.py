@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import posixpath
 import re
 import shlex
@@ -17,6 +18,7 @@ from agent.hosts.commands import to_text
 from agent.hosts.interface import Host
 from agent.probes.model_config import key_lines
 from agent.subagents.asking import ask
+from agent.subagents.model_configs import whole_config
 from agent.subagents.server_log import LogFound, quote
 from agent.tools.ledger import Ledger
 from agent.tools.reading import NotRead, decode, lines_of, shown_lines_of
@@ -71,7 +73,7 @@ class Quoter:
         """Evidence id of the lines that hold a key of a role's config.json; empty where it has none."""
         path, raw = self._configs.get(role, ("", b""))
         for start, end in key_lines(raw, [key]).values():
-            excerpt = "\n".join(to_text(raw).split("\n")[start - 1 : end])
+            excerpt = _rows_of(raw, start, end)
             command = f"sed -n {start},{end}p {shlex.quote(path)}"
             return self._ledger.add("config", excerpt, path=path, start=start, end=end, command=command)
         return ""
@@ -93,16 +95,31 @@ class Reread:
 
 
 async def read_again(host: Host, root: str, evidence: Sequence[Evidence]) -> Reread:
-    """Reads every quoted source and config line once more and compares hashes."""
+    """Reads every quoted source and config line once more and compares hashes.
+
+    Of a config the whole file: what is masked in a line hangs on the document around it.
+    """
     quoted = [item for item in evidence if item.kind in ("source", "config") and item.start]
-    answers = await ask(host, {item.id: commands.lines(posixpath.join(root, item.path), item.start, item.end) for item in quoted})
-    contents = {item.id: answers.content(item.id) for item in quoted}
+    configs = {item.path: whole_config(item.path) for item in quoted if item.kind == "config"}
+    lines = {item.id: commands.lines(posixpath.join(root, item.path), item.start, item.end) for item in quoted if item.kind == "source"}
+    answers = await ask(host, {**lines, **configs})
+    contents = {item.id: answers.content(item.id) if item.kind == "source" else _part(answers.whole(item.path), item) for item in quoted}
     return Reread(
         changed=tuple(
             item.id for item in quoted if not isinstance(contents[item.id], Unreadable) and _digest(contents[item.id]) != item.sha256
         ),
         unread=tuple(item.id for item in quoted if isinstance(contents[item.id], Unreadable)),
     )
+
+
+def _part(config: bytes | Absent | Unreadable, item: Evidence) -> bytes | Absent | Unreadable:
+    return _rows_of(config, item.start, item.end).encode("utf-8", "surrogateescape") if isinstance(config, bytes) else config
+
+
+def _rows_of(raw: bytes, start: int, end: int) -> str:
+    """Rows of a config as they are quoted: without a byte order mark and without line ends."""
+    rows = to_text(raw.removeprefix(codecs.BOM_UTF8)).split("\n")[start - 1 : end]
+    return "\n".join(row.removesuffix("\r") for row in rows)
 
 
 def _digest(content: bytes | Absent | Unreadable) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from agent.domain.facts import NESTED_CONFIGS
 from agent.domain.values import Unknown
 
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+\Z")
 
 
@@ -45,6 +48,8 @@ def parse_config(raw: bytes, path: str) -> dict[str, Any] | Unknown:
         return Unknown(reason=f"{path} is not valid JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}")
     except RecursionError:
         return Unknown(reason=f"{path} is nested too deeply")
+    except ValueError:  # Python's own limit, which the server's json meets too
+        return Unknown(reason=f"{path} holds a number of more digits than Python reads")
     return found if isinstance(found, dict) else Unknown(reason=f"{path} holds no JSON object")
 
 
@@ -58,23 +63,45 @@ def flat_items(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[st
 
 
 def key_lines(raw: bytes, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Line range (from 1) at which each top-level or nested key's own name and value stand in the file, by its last part."""
-    rows = raw.decode("utf-8", "replace").splitlines()
+    """Line range (from 1) at which each key's name and value stand in the file; as ``config_value`` finds it, with the nested
+    language model's part as a fallback. A key that is not there has none.
+    """
+    text = raw.decode("utf-8-sig", "replace")
+    try:
+        places = {path: (start, end) for path, start, end in _members(text, _skip(text, 0), ())}
+    except (ValueError, IndexError, RecursionError):
+        return {}
     found: dict[str, tuple[int, int]] = {}
     for key in keys:
-        quoted = json.dumps(key.rpartition(".")[2])
-        start = next((number for number, row in enumerate(rows, 1) if re.search(re.escape(quoted) + r"\s*:", row)), 0)
-        if start:
-            found[key] = (start, _value_end(rows, start))
+        path = tuple(key.split("."))
+        place = next((places[one] for one in (path, *((part, *path) for part in NESTED_CONFIGS)) if one in places), None)
+        if place is not None:
+            found[key] = (text.count("\n", 0, place[0]) + 1, text.count("\n", 0, place[1]) + 1)
     return found
 
 
-def _value_end(rows: Sequence[str], start: int) -> int:
-    """The line on which brackets opened at ``start`` are closed again."""
-    depth = 0
-    for number in range(start, len(rows) + 1):
-        bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", rows[number - 1])
-        depth += sum(bare.count(mark) for mark in "[{") - sum(bare.count(mark) for mark in "]}")
-        if depth <= 0:
-            return number
-    return start
+def _members(text: str, at: int, path: tuple[str, ...]) -> Generator[tuple[tuple[str, ...], int, int], None, int]:
+    """The keys of the object that opens at ``at``, those of objects in it too, each with where its name begins and its value ends;
+    gives where the object ends. Raises ValueError or IndexError for what is no JSON object.
+    """
+    if text[at] != "{":
+        raise ValueError("no object")
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        start = at
+        key, at = _DECODER.raw_decode(text, at)
+        at = _skip(text, _skip(text, at) + 1)
+        if text[at] == "{":
+            at = yield from _members(text, at, (*path, key))
+        else:
+            _, at = _DECODER.raw_decode(text, at)
+        yield (*path, key), start, at
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return at + 1
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.domain.command import Command, CommandResult
+from agent.domain.counting import size
 from agent.domain.errors import RcaError
 from agent.domain.source import Absent, Unreadable
 from agent.hosts.commands import problems, to_text
@@ -33,6 +34,13 @@ class Answers:
             return found.stdout
         why = "; ".join(problems(found)) or f"status {found.status}"
         return Absent(path=path) if "No such file" in why or "No such process" in why else Unreadable(path=path, reason=why)
+
+    def whole(self, name: str) -> bytes | Absent | Unreadable:
+        """The same for a file that is of no use in part."""
+        found = self.results[name]
+        if isinstance(found, CommandResult) and found.truncated:
+            return Unreadable(path=self.commands[name].argv[-1], reason=f"it is larger than {size(found.command.limit)}")
+        return self.content(name)
 
     def bytes_or_none(self, name: str) -> bytes | None:
         """The content, or None for any reason."""

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agent.domain.command import Command
 from agent.domain.counting import counted
 from agent.domain.facts import ABSENT
 from agent.domain.source import Absent, Unreadable
 from agent.domain.values import Unknown
 from agent.hosts import commands
 from agent.hosts.commands import to_text
+from agent.hosts.shell import display
 from agent.probes.model_config import config_path, hub_folder, hub_snapshot, parse_config
 from agent.probes.products import model_value
 from agent.subagents.asking import ask
 from agent.subagents.interface import Desk
 from agent.subagents.server_process import ProcessFound
-
-_LIMIT = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,13 @@ class ModelConfigs:
         desk.say("reading config.json of " + " and ".join(sorted(models)))
         paths = {role: config_path(model, self.process.cwd) for role, model in models.items()}
         hubs = {role: folder for role, model in models.items() if (folder := hub_folder(model, self.process.launch.env))}
-        wanted = {f"file {role}": commands.read_bytes(path, size=_LIMIT) for role, path in paths.items() if path}
+        wanted = {f"file {role}": whole_config(path) for role, path in paths.items() if path}
         wanted |= {f"ref {role}": commands.read_bytes(f"{folder}/refs/main", size=200) for role, folder in hubs.items()}
         answers = await ask(desk.host, wanted)
         found = {
             role: (
                 path,
-                answers.content(f"file {role}") if path else Unreadable(path=models[role], reason="the server's directory is unknown"),
+                answers.whole(f"file {role}") if path else Unreadable(path=models[role], reason="the server's directory is unknown"),
             )
             for role, path in paths.items()
         }
@@ -85,8 +85,8 @@ class ModelConfigs:
             for role, folder in hubs.items()
             if not isinstance(found[role][1], bytes) and (revision := answers.bytes_or_none(f"ref {role}"))
         }
-        cached = await ask(desk.host, {role: commands.read_bytes(path, size=_LIMIT) for role, path in snapshots.items()})
-        return found | {role: (path, cached.content(role)) for role, path in snapshots.items()}
+        cached = await ask(desk.host, {role: whole_config(path) for role, path in snapshots.items()})
+        return found | {role: (path, cached.whole(role)) for role, path in snapshots.items()}
 
     def _judged(self, desk: Desk, role: str, model: str, path: str, content: bytes | Absent | Unreadable) -> Any:
         if isinstance(content, bytes):
@@ -95,13 +95,18 @@ class ModelConfigs:
                 desk.unknown(f"the {role} model's config", config.reason, f"repair {path}")
             return config
         if isinstance(content, Absent):
-            desk.ledger.add("absence", "", path=path, command=f"head -c {_LIMIT} -- {path}")
+            desk.ledger.add("absence", "", path=path, command=display(whole_config(path)))
             desk.unknown(
                 f"the {role} model's config", f"there is no {path}, and no downloaded snapshot of {model}", "give the model's directory"
             )
             return ABSENT
         desk.unknown(f"the {role} model's config", f"{path} cannot be read: {content.reason}", "connect as the server's user or as root")
         return Unknown(reason=f"{path} cannot be read: {content.reason}")
+
+
+def whole_config(path: str) -> Command:
+    """The read of a config.json, the same whenever one is read: what is masked in it then is masked alike."""
+    return commands.whole(path, limit=8 * commands.MEGABYTE)
 
 
 async def _folders(desk: Desk, folders: set[str]) -> dict[str, tuple[str, ...]]:

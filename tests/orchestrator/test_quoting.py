@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from agent.orchestrator.concluding import reproduce
 from agent.orchestrator.numbers import explain
 from agent.orchestrator.quoting import Quoter, read_again
 from agent.probes.log import LogLine
+from agent.subagents.model_configs import whole_config
 from agent.subagents.server_log import LogFound
 from agent.tools.ledger import Ledger
 from tests.reports import samples
@@ -48,6 +50,30 @@ async def test_quotes_are_read_again(tmp_path: Path) -> None:
         again = await read_again(host, str(tmp_path), place.ledger.everything())
     assert set(again.changed) == {ids[1], ids[4]}, "a changed line and a file that is gone"
     assert "sk-1234567890" not in "".join(item.excerpt for item in place.ledger.everything())
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("indent", [None, 2])
+async def test_a_config_with_a_secret_is_quoted_as_it_is_read_again(tmp_path: Path, indent: int | None, mark: str, ends: str) -> None:
+    """Whether a value is a secret hangs on the document around it, not on the rows that are quoted."""
+    config = {"hub": {"token": {"read": "a1b2c3d4e5f6", "list": ["q9w8e7r6t5"]}, "hidden_size": 7168}, "note": "a\u2028b", "last": 1}
+    text = json.dumps(config, indent=indent, ensure_ascii=False).replace("\n", ends)
+    place = tmp_path / "config.json"
+    place.write_bytes((mark + text).encode())
+    async with this_machine() as host:
+        desk_ = desk(host)
+        read = (await host.run(whole_config(str(place)))).stdout
+        quoter = Quoter(desk_.ledger, MemoryTree({}), {"draft": (str(place), read)})
+        ids = [quoter.config("draft", key) for key in ("hub.token", "hub.hidden_size", "hub.token.list", "note", "last")]
+        quoted = desk_.ledger.everything()
+        again = await read_again(host, str(tmp_path), quoted)
+        assert all(ids) and (again.changed, again.unread) == ((), ())
+        assert not any(secret in item.excerpt for item in quoted for secret in ("a1b2c3d4e5f6", "q9w8e7r6t5"))
+        assert '"last": 1' in quoted[-1].excerpt
+
+        place.write_bytes((mark + text).encode().replace(b"7168", b"7169"))
+        assert ids[1] in (await read_again(host, str(tmp_path), quoted)).changed
 
 
 async def test_what_is_not_there_is_not_quoted(tmp_path: Path) -> None:

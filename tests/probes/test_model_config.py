@@ -47,6 +47,7 @@ def test_a_snapshot() -> None:
         (b"[1]", "no JSON object"),
         (b'{"a": "\xff"}', "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "digits"),
     ],
 )
 def test_broken_files_say_where(raw: bytes, part: str) -> None:
@@ -67,6 +68,24 @@ def test_keys_are_found_on_their_lines() -> None:
         "nested": (3, 9),
         "c": (10, 10),
     }
+
+
+def test_a_key_is_the_one_that_is_meant() -> None:
+    """Of several of one name: the outer one, else that of the language model's part, as the value is looked up."""
+    raw = b'{"vision_config": {\n "hidden_size": 1},\n "text_config": {\n "hidden_size": 7168, "x": "\\"hidden_size\\": 2"},'
+    raw += b'\n "a": 1, "a":\n 2}'
+    assert key_lines(raw, ["hidden_size", "vision_config.hidden_size", "text_config", "a", "x"]) == {
+        "hidden_size": (4, 4),
+        "vision_config.hidden_size": (2, 2),
+        "text_config": (3, 4),
+        "a": (5, 6),
+        "x": (4, 4),
+    }
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[1]", b'{"a"', b'{"a": 1,', b'{"a": {"b": 1}', b"{1: 2}", b'{"a": ' * 5000])
+def test_a_broken_file_has_no_keys(raw: bytes) -> None:
+    assert key_lines(raw, ["a"]) == {}
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=6), st.integers() | st.lists(st.integers(), max_size=3), min_size=1, max_size=5))

@@ -108,13 +108,15 @@ BLOCKS = {
 }
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r\r\n"], ids=["lf", "crlf", "crcrlf"])
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=list(BLOCKS))
-def test_a_block_below_a_secrets_name(block: str) -> None:
-    text = block.replace("{s}", SECRET)
+def test_a_block_below_a_secrets_name(block: str, ends: str) -> None:
+    text = block.replace("{s}", SECRET).replace("\n", ends)
     found = redact_text(text)
     assert SECRET not in found
     assert found.splitlines()[-1] == text.splitlines()[-1], "what follows the block stays"
     assert redact_text(found) == found
+    assert found.count(ends) == text.count(ends)
 
 
 NUMBERS = ["password=12345678", "api_key: 1234567890123456", "--secret 123456", '{"password": 123456}']
@@ -195,6 +197,8 @@ def test_json_by_structure() -> None:
     assert found["hidden_size"] == 7168
     assert all(is_redacted(value) for value in (*found["api_keys"], *found["auth"].values(), found["deep"][0]["token"]))
     assert redact_json(text).count("\n") == text.count("\n")
+    marked = "\ufeff" + text.replace("\n", "\r\n")
+    assert json.loads(redact_json(marked).removeprefix("\ufeff")) == found, "a byte order mark, and line ends of Windows"
 
 
 def test_json_of_environments_and_of_kubernetes() -> None:

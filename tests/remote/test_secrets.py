@@ -193,9 +193,10 @@ BLOCK = (
 )
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("size", [1, 2, 7, 30])
-async def test_a_block_that_arrives_in_pieces(size: int) -> None:
-    text = BLOCK.replace("{s}", "plainword")
+async def test_a_block_that_arrives_in_pieces(size: int, ends: str) -> None:
+    text = BLOCK.replace("{s}", "plainword").replace("\n", ends)
 
     async def pieces() -> AsyncIterator[bytes]:
         for at in range(0, len(text), size):
