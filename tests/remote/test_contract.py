@@ -75,6 +75,18 @@ async def test_fetch_tells_absent_from_unreadable(host: RemoteHost, tmp_path: Pa
     assert found["/proc/self/comm"] == b"head\n"
 
 
+async def test_a_file_over_the_limit_is_not_fetched_in_part(host: RemoteHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.hosts.fetch.FILE_LIMIT", 50_000)
+    for name, size in (("small", 10), ("full", 50_000), ("large", 50_001)):
+        (tmp_path / name).write_bytes(b"a" * (size - 1) + b"\n")
+    found = await host.fetch([str(tmp_path / name) for name in ("small", "full", "large")])
+    assert {Path(path).name: len(one) if isinstance(one, bytes) else one.reason for path, one in found.items()} == {
+        "small": 10,
+        "full": 50_000,
+        "large": "larger than 50000 bytes",
+    }
+
+
 async def test_a_fifo_hangs_nothing(host: RemoteHost, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.py")
     (tmp_path / "to_fifo.py").symlink_to(tmp_path / "fifo.py")

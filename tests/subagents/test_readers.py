@@ -23,7 +23,7 @@ from agent.subagents.reconnaissance import Reconnaissance, Wanted, wanted_names
 from agent.subagents.server_log import TAIL, ServerLog
 from agent.subagents.server_process import ProcessFound
 from agent.subagents.source_snapshot import FileDates, SourceSnapshot
-from tests.subagents.live import desk, product, server, this_machine, write
+from tests.subagents.live import Refusing, desk, product, server, this_machine, write
 
 
 def process(root: Path, demo: Product, *words: str, stdout: str | None = None, **env: str) -> ProcessFound:
@@ -47,6 +47,31 @@ async def test_configs_of_every_role(tmp_path: Path) -> None:
     assert found.paths == {"target": f"{tmp_path}/target/config.json", "draft": f"{tmp_path}/draft/config.json"}
     assert found.folders[f"{tmp_path}/target"] == ("config.json", "tokenizer.json")
     assert [unknown.what for unknown in place.unknowns] == ["the draft model's config"]
+
+
+@pytest.mark.parametrize(
+    ("text", "refused", "why"),
+    [
+        ("{}", True, "cannot be read: head: PATH: Permission denied"),
+        (f'{{"x": "{"a" * 8_000_000}"}}', False, "cannot be read: it is larger than 8.0 MB"),
+        (f'{{"hidden_size": {"9" * 5000}}}', False, "more digits"),
+    ],
+    ids=["refused", "large", "digits"],
+)
+async def test_a_config_that_cannot_be_used_says_why_and_takes_nothing_from_the_other(
+    tmp_path: Path, text: str, refused: bool, why: str
+) -> None:
+    demo = product()
+    write(tmp_path, {"target/config.json": '{"hidden_size": 7168}', "draft/config.json": text})
+    async with this_machine() as host:
+        place = desk(Refusing(host, "draft/config.json") if refused else host, demo)
+        found = await ModelConfigs(process=process(tmp_path, demo, "--model", "target", "--draft", "draft")).run(place)
+    assert found.configs["target"] == {"hidden_size": 7168}
+    assert isinstance(found.configs["draft"], Unknown)
+    path = f"{tmp_path}/draft/config.json"
+    (told,) = place.unknowns
+    assert told.what == "the draft model's config" and told.why.startswith(path)
+    assert why.replace("PATH", path) in told.why
 
 
 async def test_a_role_that_the_launch_does_not_fill_is_absent(tmp_path: Path) -> None:
