@@ -120,7 +120,20 @@ async def open_host(spec: HostSpec, settings: Settings, known: Sequence[Product]
 
         return open_bundle(Path(spec.transport.removeprefix(TRANSPORT)))
     patterns = allowed_names(known, GENERAL_ENVIRONMENT)
-    return await connect(spec, settings, transports(), environment=patterns)
+    return await connect(spec, settings, transports(), environment=patterns, tell=tell)
+
+
+def tell(problem: str, *, why: str = "") -> None:
+    """What does not end a run and a person should know: one line on standard error, once; once for each ``why`` where one is given."""
+    if (why or problem) in _TOLD:
+        return
+    from agent.domain.visible import visible
+
+    _TOLD.add(why or problem)
+    print(f"rca: {visible(problem)}", file=sys.stderr, flush=True)
+
+
+_TOLD: set[str] = set()
 
 
 def open_engine(tree: SourceTree, launch: Launch, *, files: Files, facts: Mapping[str, Any]) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import logging
@@ -34,6 +35,8 @@ COMMANDS: Mapping[str, str] = {
 """Name to one line of help: ``rca --help`` reads this table, not the modules."""
 
 EXIT_ERROR = 2
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+"""Of whoever takes the output: whatever else is written, its own errors say where."""
 
 
 class LazyGroup(click.Group):
@@ -109,12 +112,20 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted", code=130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return EXIT_ERROR
     except Exception as problem:
+        if isinstance(problem, OSError) and problem.errno in _NO_ROOM:
+            _give_up_output()
+            return _fail(f"cannot write the output: {problem.strerror}")
         if os.environ.get("RCA_DEBUG"):
             raise
         return _fail(f"internal error: {type(problem).__name__}: {problem} (RCA_DEBUG=1 shows where; please report it)")
+
+
+def _give_up_output() -> None:
+    """Nothing more is written there, neither by the interpreter when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, *, code: int = EXIT_ERROR) -> int:

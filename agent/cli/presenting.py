@@ -23,6 +23,11 @@ def present(answer: Mapping[str, Any], show: Callable[[Console], None], output: 
     from rich.console import Console
 
     plain = json.dumps(answer, indent=2, ensure_ascii=False, default=str) if output.format == "json" else markdown.rstrip("\n")
+    if plain:
+        click.echo(plain)
+    else:
+        show(Console(file=sys.stdout, highlight=False))
+    sys.stdout.flush()
     if output.out:
         from agent.cli.run import write_report
 
@@ -30,9 +35,5 @@ def present(answer: Mapping[str, Any], show: Callable[[Console], None], output: 
         if not plain:
             show(Console(file=kept, highlight=False, width=160))
         file = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:120]
-        write_report(Path(output.out) / f"{file}.{output.format if plain else 'txt'}", f"{plain}\n" if plain else kept.getvalue())
-    if plain:
-        click.echo(plain)
-    else:
-        show(Console(file=sys.stdout, highlight=False))
-    sys.stdout.flush()
+        place = Path(output.out) / f"{file}.{output.format if plain else 'txt'}"
+        write_report(place, f"{plain}\n" if plain else kept.getvalue(), quiet=output.quiet)

@@ -34,10 +34,6 @@ def show(run: str, output: Output) -> int:
 
     investigation = stored(run)
     report = wiring.report(output.format)
-    if output.out:
-        from agent.cli.run import write_report
-
-        write_report(Path(output.out) / f"{investigation.run.id}{report.suffix}", report.render(investigation))
     if output.format == "text" and sys.stdout.isatty():
         from rich.console import Console
 
@@ -46,6 +42,11 @@ def show(run: str, output: Output) -> int:
         show_summary(investigation, Console(highlight=False), more=[("Report", f"rca report show {run} --format md")])
     else:
         sys.stdout.write(report.render(investigation))
+        sys.stdout.flush()
+    if output.out:
+        from agent.cli.run import write_report
+
+        write_report(Path(output.out) / f"{investigation.run.id}{report.suffix}", report.render(investigation), quiet=output.quiet)
     return 0
 
 

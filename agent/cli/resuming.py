@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from agent.cli.options import What, Where
 from agent.domain.errors import StoreError, UsageError
 from agent.domain.investigation import Investigation, UnknownThing
@@ -149,8 +147,10 @@ class KeptAnswers:
         try:
             write()
         except StoreError as problem:
+            from agent import wiring
+
             self._broken = True
-            click.echo(f"rca: {what} cannot be kept: {problem}", err=True)
+            wiring.tell(f"{what} cannot be kept: {problem}", why=str(problem))
 
 
 def with_interruption(found: Investigation, host: RememberingHost, asked: Asked) -> Investigation:

@@ -169,7 +169,8 @@ def _keep(config: Settings, run_id: str, host: str, symptom: str, artefacts: Map
         for name, content in artefacts.items():
             store.checkpoint(run_id, name, content)
     except StoreError as problem:
-        click.echo(f"rca: {', '.join(artefacts)} could not be stored: {problem}", err=True)
+        if artefacts:
+            wiring.tell(f"{', '.join(artefacts)} could not be stored: {problem}", why=str(problem))
     finally:
         store.close()
 
@@ -179,13 +180,12 @@ def present(found: Investigation, output: Output, config: Settings, *, next_step
 
     ``next_steps``: rows of label and command for a person to go on with.
     """
-    rows = [*keep_run(found, config), *_costs(found, output), *next_steps]
+    _print(found, output, [*keep_run(found, config), *_costs(found), *next_steps])
     if output.out:
         from agent import wiring
 
         report = wiring.report(output.format)
-        write_report(Path(output.out) / f"{found.run.id}{report.suffix}", report.render(found))
-    _print(found, output, rows)
+        write_report(Path(output.out) / f"{found.run.id}{report.suffix}", report.render(found), quiet=output.quiet)
     if found.outcome == "failed":
         problem = next((agent for agent in found.agents if agent.status == "failed"), None)
         click.echo(f"rca: {problem.summary if problem else 'the run failed'}", err=True)
@@ -228,8 +228,8 @@ def keep_run(found: Investigation, config: Settings) -> list[tuple[str, str]]:
     return [*seen, ("Kept", f"run {found.run.id}"), ("Report", f"rca report show {found.run.id}")]
 
 
-def write_report(path: Path, text: str) -> None:
-    """Makes the directory too; raises StoreError."""
+def write_report(path: Path, text: str, *, quiet: bool) -> None:
+    """Makes the directory too, and says where it was written; raises StoreError."""
     from agent.domain.errors import StoreError
 
     try:
@@ -237,10 +237,11 @@ def write_report(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as problem:
         raise StoreError(f"cannot write {path}: {problem.strerror or problem}") from None
+    if not quiet:
+        click.echo(f"Written: {path}", err=True)
 
 
-def _costs(found: Investigation, output: Output) -> list[tuple[str, str]]:
-    """What it cost, and where it was written."""
+def _costs(found: Investigation) -> list[tuple[str, str]]:
     cost = found.cost
     spent = f"{counted(cost.commands, 'command')}, {counted(cost.round_trips, 'round trip')}, {size(cost.bytes)}, {cost.seconds:.1f} s"
-    return [("Cost", spent), *([("Written", str(Path(output.out)))] if output.out else [])]
+    return [("Cost", spent)]

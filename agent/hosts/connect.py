@@ -19,10 +19,18 @@ Transports = Mapping[str, Callable[[Settings], Transport]]
 AUTO_ORDER = ("asyncssh", "paramiko", "openssh")
 
 
-async def connect(spec: HostSpec, settings: Settings, transports: Transports, *, environment: Sequence[str] = ()) -> RemoteHost:
+async def connect(
+    spec: HostSpec,
+    settings: Settings,
+    transports: Transports,
+    *,
+    environment: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda problem: None,
+) -> RemoteHost:
     """Connects by the transport that ``spec`` names, or by the first of AUTO_ORDER that can.
 
     ``transports``: name to factory (the table in ``wiring``). ``environment``: names of variables that products allow to be read.
+    ``tell``: is told what cannot be written on this machine; a run goes on without it.
     Raises HostError; only a failure that another SSH implementation could avoid (Incompatible) moves on, never a refused login.
     """
     reason = "asked for"
@@ -51,8 +59,9 @@ async def connect(spec: HostSpec, settings: Settings, transports: Transports, *,
             reason=f"after {'; '.join(tried)}" if tried else reason,
             shells=harden(shells(spec.container)) if settings.hard_mode else shells(spec.container),
             redactor=Redactor(environment),
-            audit=AuditLog(settings.data_dir / "audit.jsonl"),
+            audit=AuditLog(settings.data_dir / "audit.jsonl", tell),
             cache_dir=settings.cache_dir,
+            tell=tell,
         )
     raise UsageError("no transport to try")
 

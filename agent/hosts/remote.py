@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class RemoteHost:
         redactor: Redactor | None = None,
         audit: AuditLog | None = None,
         cache_dir: Path | None = None,
+        tell: Callable[[str], None] = lambda problem: None,
     ) -> None:
         self.spec = spec
         self.transport_name = transport.name
@@ -51,7 +52,7 @@ class RemoteHost:
         self._pool = Pool(transport, spec.name, shells)
         self._redactor = redactor or Redactor()
         self._audit = audit or AuditLog(None)
-        self._cache = SnapshotCache(cache_dir)
+        self._cache = SnapshotCache(cache_dir, tell=tell)
         self._features: Features | None = None
         self._commands = self._round_trips = self._files = 0
         self._began = time.monotonic()

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from agent.domain.errors import StoreError
 from agent.domain.source import sha256
 
 SCHEMA = "rca.snapshot/1"
@@ -60,12 +59,20 @@ class Manifest:
 
 
 class SnapshotCache:
-    """``directory`` None keeps nothing: every run reads everything."""
+    """``directory`` None keeps nothing: every run reads everything. So does one that cannot be written; ``tell`` is told why."""
 
-    def __init__(self, directory: Path | None, *, limit: int = LIMIT_BYTES, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        directory: Path | None,
+        *,
+        limit: int = LIMIT_BYTES,
+        clock: Callable[[], float] = time.time,
+        tell: Callable[[str], None] = lambda problem: None,
+    ) -> None:
         self._directory = directory / "snapshots" if directory is not None else None
         self._limit = limit
         self._clock = clock
+        self._tell = tell
 
     def load(self, key: str) -> tuple[Manifest, dict[str, memoryview]] | None:
         """The last snapshot with its contents, every file checked against its digest; None where there is none that holds."""
@@ -111,10 +118,8 @@ class SnapshotCache:
             self._write_tree(key, packages, Manifest(files=files, unreadable=manifest.unreadable, notes=manifest.notes))
             self._used(key)
             self._evict()
-        except OSError as error:
-            raise StoreError(
-                f"cannot write the snapshot cache {self._directory}: {error}", hint="free some space, or set RCA_HOME"
-            ) from error
+        except OSError as problem:
+            self._tell(f"the source tree is not cached: {self._directory}: {problem.strerror or problem}")
 
     # Reading.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from agent.demo.case import DemoCase, load_case
 from agent.demo.stage import Stage, lay_out, standing_in
@@ -54,19 +54,20 @@ class Outcome:
         return found
 
 
-def rca(home: Path, *arguments: str, timeout: float = 300) -> Outcome:
-    """Runs the program in a process of its own, with directories of its own."""
+def rca(home: Path, *arguments: str, timeout: float = 300, stdout: IO[str] | None = None) -> Outcome:
+    """Runs the program in a process of its own, with directories of its own; ``stdout``: where its output goes instead."""
     environment = {**os.environ, "RCA_HOME": str(home), "PYTHONWARNINGS": "error", "NO_COLOR": "1"}
     environment.pop("RCA_DEBUG", None)
     done = subprocess.run(
         [sys.executable, "-m", "agent.cli.main", *arguments],
         cwd=REPOSITORY,
         env=environment,
-        capture_output=True,
+        stdout=stdout or subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=timeout,
     )
-    return Outcome(code=done.returncode, out=done.stdout, err=done.stderr)
+    return Outcome(code=done.returncode, out=done.stdout or "", err=done.stderr)
 
 
 def login(server: Sshd) -> list[str]:

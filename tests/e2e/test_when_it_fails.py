@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ import pytest
 from agent.demo.stage import Stage
 from tests.e2e.servers import SYMPTOM, Outcome, case, login, rca, serving
 from tests.sshd import Sshd, free_port, make_key
+from tests.store.test_crashes import small_disk
+
+__all__ = ["small_disk"]
 
 TREE = {"sglang/__init__.py": "", "sglang/launch_server.py": "print('hello')\n"}
 
@@ -149,6 +153,45 @@ def test_an_unusable_draft_config_is_a_named_unknown(small: Stage, sshd: Sshd, t
         kind
     ] in told[0]["why"]
     assert found.json["subject"]["package"] == "sglang"
+
+
+@pytest.fixture(params=["below a file", "not a directory that can be made", "a full disk"])
+def no_home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Where nothing can be kept."""
+    if request.param == "a full disk":
+        disk: Path = request.getfixturevalue("small_disk")
+        with contextlib.suppress(OSError), (disk / "fill").open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        return disk
+    (tmp_path / "file").write_text("")
+    return {"below a file": tmp_path / "file" / "home", "not a directory that can be made": Path("/proc/no-such-place")}[request.param]
+
+
+def test_what_cannot_be_kept_ends_no_run(small: Stage, sshd: Sshd, no_home: Path) -> None:
+    """Neither the run, nor the log of its reads, nor the cache: each is told once, and the answer is the same."""
+    found = run(no_home, sshd, "--pid", str(small.pid))
+    assert found.code == 1, found.err
+    assert found.json["subject"]["package"] == "sglang"
+    assert not any(agent["status"] == "failed" for agent in found.json["agents"])
+    told = [line for line in found.err.splitlines() if line.startswith("rca: ")]
+    assert [sum(part in line for line in told) for part in ("run cannot be kept", "not logged", "not cached")] == [1, 1, 1], found.err
+    assert len(told) == 3 and "Traceback" not in found.err
+    assert "Not kept: " in found.err
+
+
+def test_a_file_that_cannot_be_written_takes_nothing_from_the_output(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
+    found = run(tmp_path, sshd, "--pid", str(small.pid), "--out", "/proc/no-such-place")
+    assert found.code == 2
+    assert "cannot write /proc/no-such-place/" in one_line(found)
+    assert found.json["subject"]["package"] == "sglang"
+
+
+def test_output_that_nobody_takes(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        found = rca(tmp_path, "run", *login(sshd), "--symptom", SYMPTOM, "--pid", str(small.pid), stdout=full)
+    assert found.code == 2
+    assert "cannot write the output: No space left" in one_line(found)
 
 
 def test_a_log_that_is_gone_is_a_named_unknown(small: Stage, sshd: Sshd, tmp_path: Path) -> None:

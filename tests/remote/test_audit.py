@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.domain.command import Command
-from agent.domain.errors import CommandTimeout, StoreError
+from agent.domain.errors import CommandTimeout
 from agent.domain.launch import HostSpec
 from agent.hosts import commands
 from agent.hosts.audit import AuditLog
@@ -64,9 +64,22 @@ async def test_a_read_without_an_answer_is_one_too(tmp_path: Path, monkeypatch: 
     assert (row["argv"], row["error"]) == (["id"], "CommandTimeout")
 
 
-async def test_without_its_line_a_read_does_not_count(tmp_path: Path) -> None:
+async def test_a_log_that_cannot_be_written_is_told_once_and_ends_no_run(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").mkdir()
-    remote = host(tmp_path / "audit.jsonl")
-    with pytest.raises(StoreError, match="cannot write the audit log"):
-        await remote.run(commands.identity())
+    told: list[str] = []
+    remote = RemoteHost(LocalTransport(), HostSpec(name="gpu7"), audit=AuditLog(tmp_path / "audit.jsonl", told.append))
+    for _ in range(2):
+        assert (await remote.run(commands.identity())).status == 0
     await remote.close()
+    assert told == [f"reads are not logged: {tmp_path}/audit.jsonl: Is a directory"]
+
+
+async def test_a_line_that_a_full_disk_cut_takes_no_other_with_it(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text('{"host": "gpu7", "argv": ["ca')
+    remote = host(log)
+    await remote.run(commands.identity())
+    await remote.run(commands.uname())
+    await remote.close()
+    _, first, second = log.read_text().splitlines()
+    assert (json.loads(first)["argv"], json.loads(second)["argv"]) == (["id"], ["uname", "-a"])
