@@ -19,11 +19,12 @@ SHELLS = ("exec /bin/sh -s", "sh -s")  # the second is for restricted shells, wh
 
 
 class Pool:
-    """Hands out workers. ``shells``: the commands that start a shell, tried in order until one answers."""
+    """Hands out workers. ``shells``: the commands that start a shell, tried in order until one answers; ``container``: where."""
 
-    def __init__(self, transport: Transport, host: str, shells: Sequence[str] = SHELLS) -> None:
+    def __init__(self, transport: Transport, host: str, shells: Sequence[str] = SHELLS, *, container: str = "") -> None:
         self._transport = transport
         self._host = host
+        self._container = container
         self._shells = list(shells)
         self._workers: list[Worker] = []
         self._growing: asyncio.Task[None] | None = None
@@ -124,7 +125,7 @@ class Pool:
         raise AssertionError("unreachable")
 
     async def _open(self) -> Worker:
-        worker = Worker(await self._transport.open(self._shells[0]), self._host, self._kill)
+        worker = Worker(await self._transport.open(self._shells[0]), self._host, self._kill, container=self._container)
         self._workers.append(worker)
         return worker
 

@@ -49,7 +49,7 @@ class RemoteHost:
         self.transport_name = transport.name
         self.transport_reason = reason
         self._transport = transport
-        self._pool = Pool(transport, spec.name, shells)
+        self._pool = Pool(transport, spec.name, shells, container=spec.container)
         self._redactor = redactor or Redactor()
         self._audit = audit or AuditLog(None)
         self._cache = SnapshotCache(cache_dir, tell=tell)

@@ -100,7 +100,12 @@ def _listed(wanted: Wanted, answers: Sequence[Answer]) -> Wanted:
     if not found:
         said = f": {notes[0]}" if notes else ""
         where = f"{wanted.host}:{wanted.root}"
-        raise NotFoundOnHost(f"no Python files below {', '.join(wanted.places)}{said}", looked_for="*.py", where=where)
+        raise NotFoundOnHost(
+            f"no Python files below {', '.join(wanted.places)}{said}",
+            looked_for="*.py",
+            where=where,
+            hint="--tree DIR is the directory that holds the package, as site-packages does",
+        )
     found |= {wanted.relative(path): stat for path, stat in commands.parse_stat(metadata).items()}
     told = clock.stdout.strip() if isinstance(clock, CommandResult) and clock.status == 0 else b""
     now = float(told) if re.fullmatch(rb"[0-9]{1,12}", told) else 0.0

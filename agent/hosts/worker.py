@@ -130,13 +130,14 @@ def slow(command: Command, host: str) -> CommandTimeout:
 class Worker:
     """Owns one pipe. For many callers on one event loop; ``load`` is the number of requests without an answer.
 
-    ``killer``: signals the shell's process group from outside, where the pipe itself cannot.
+    ``killer``: signals the shell's process group from outside, where the pipe itself cannot. ``container``: where on the host it runs.
     """
 
-    def __init__(self, pipe: Pipe, host: str, killer: Killer | None = None) -> None:
+    def __init__(self, pipe: Pipe, host: str, killer: Killer | None = None, *, container: str = "") -> None:
         self._pipe = pipe
         self._killer = killer
         self._host = host
+        self._container = container
         self._nonce = new_nonce()
         self._unsent = prelude(self._nonce)
         self._pending: dict[int, Request] = {}
@@ -326,8 +327,13 @@ class Worker:
 
     def _restricted(self, why: str) -> RestrictedHost:
         said = redact_text(self._noise.decode("utf-8", "replace").strip())
-        what = f"login to {self._host} works, but {why}" + (f"; it said {said!r}" if said else "")
-        hint = "the account may be limited to SFTP or to one command; rca needs one that may run /bin/sh"
+        if self._container:
+            what = f"there is no shell to be had in {self._container} on {self._host}: {why}"
+            hint = "is it running, does it hold /bin/sh, and may this account use it?"
+        else:
+            what = f"login to {self._host} works, but {why}"
+            hint = "the account may be limited to SFTP or to one command; rca needs one that may run /bin/sh"
+        what += f"; it said {said!r}" if said else ""
         return RestrictedHost(what, host=self._host, hint=hint)
 
     def _ended(self) -> None:

@@ -32,7 +32,7 @@ class Answers:
             return Unreadable(path=path, reason=str(found))
         if found.status == 0:
             return found.stdout
-        why = "; ".join(problems(found)) or f"status {found.status}"
+        why = "; ".join(problem.removeprefix(f"{path}: ") for problem in problems(found)) or f"status {found.status}"
         return Absent(path=path) if "No such file" in why or "No such process" in why else Unreadable(path=path, reason=why)
 
     def whole(self, name: str) -> bytes | Absent | Unreadable:

@@ -68,9 +68,20 @@ class ServerLog:
             return await _from_file(desk, target.removesuffix(" (deleted)"), patterns)
         if target.startswith(("socket:", "pipe:")):
             return await _from_journal(desk, self.process.pid, target, patterns)
-        why = f"its standard output is {target}" if target else "where its standard output goes could not be read"
+        why = (
+            f"{self.path} is no file"
+            if self.path
+            else f"its standard output is {target}"
+            if target
+            else "where its standard output goes could not be read"
+        )
         desk.unknown("the server's log", why, "give the file with --log FILE")
         return LogFound()
+
+    def _why_not(self, target: str) -> str:
+        if self.path:
+            return f"{self.path} is no file"
+        return f"its standard output is {target}" if target else "where its standard output goes could not be read"
 
     def summary(self, result: LogFound) -> str:
         if result.lines is None:

@@ -13,6 +13,7 @@ from agent.domain.command import Command
 from agent.domain.errors import UsageError
 from agent.hosts.commands import grep, lines, to_bytes, to_text
 from agent.hosts.shell import quote, render
+from tests import busybox
 
 SHELLS = {"dash": ("dash",), "bash": ("bash",), "bash as sh": ("bash", "--posix"), "busybox": ("busybox", "sh")}
 _words = st.one_of(
@@ -24,6 +25,8 @@ _words = st.one_of(
 @pytest.fixture(params=SHELLS, ids=list(SHELLS))
 def shell(request: pytest.FixtureRequest) -> tuple[str, ...]:
     found = SHELLS[request.param]
+    if found[0] == "busybox":
+        return (busybox.program(), "sh")
     if shutil.which(found[0]) is None:
         pytest.skip(f"needs {found[0]}")
     return found

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from agent.domain.command import Command, CommandResult
-from agent.domain.errors import RcaError, UsageError
+from agent.domain.errors import RcaError, RestrictedHost, UsageError
 from agent.domain.launch import HostSpec
 from agent.domain.source import Absent, Unreadable
 from agent.hosts import commands
 from agent.hosts.containers import recognise, shells
 from agent.hosts.remote import RemoteHost
 from agent.transports.local import LocalTransport
+from tests.busybox import program as busybox_program
 from tests.sshd import serving
 
 ROOT = os.geteuid() == 0
@@ -39,9 +40,7 @@ class Elsewhere(LocalTransport):
 @pytest.fixture
 def busybox(tmp_path: Path) -> Iterator[tuple[RemoteHost, Path]]:
     """A host that has nothing but busybox, as a root directory of its own."""
-    program = shutil.which("busybox")
-    if program is None:
-        pytest.skip("needs busybox")
+    program = busybox_program()
     root = tmp_path / "root"
     for folder in ("bin", "proc", "dev", "opt"):
         (root / folder).mkdir(parents=True)
@@ -192,6 +191,20 @@ async def test_a_shell_inside_a_container(container: str, tmp_path: Path, monkey
     assert said.startswith(
         f"exec -i -n models server-0{' -c engine' if name.endswith('engine') else ''} --" if engine == "kubectl" else f"exec -i {name} "
     )
+
+
+async def test_a_container_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\necho 'Error response from daemon: No such container: web-1' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    host = RemoteHost(LocalTransport(), HostSpec(name="gpu7", container="docker:web-1"), shells=shells("docker:web-1"))
+    with pytest.raises(RestrictedHost) as caught:
+        await host.run(commands.uname())
+    await host.close()
+    assert "no shell to be had in docker:web-1 on gpu7" in caught.value.what
+    assert "No such container: web-1" in caught.value.what
+    assert "is it running" in caught.value.hint and "SFTP" not in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["docker:", "docker:a b", "docker:$(id)", "docker:-v", "rkt:x", "web", "kubectl:a/b;c", "docker:a'b"])
