@@ -131,7 +131,7 @@ def _flag(launch: Launch, key: str) -> Answer:
 def _env(launch: Launch, key: str) -> Answer:
     if key in launch.env:
         return Known(value=launch.env[key])
-    return ABSENT if launch.env_complete else Unknown(reason=f"the environment variable {key} was not read")
+    return ABSENT if launch.lacks(key) else Unknown(reason=f"the environment variable {key} was not read")
 
 
 _LAUNCH_PARTS: dict[str, Callable[[Launch, str], Answer]] = {

@@ -50,4 +50,12 @@ class Launch(Plain):
     pid: int | None = None
     source: str = "given"
     env_complete: bool = True
-    """False where only allow-listed names were read: a name that is not in ``env`` is then unknown."""
+    """False where only allow-listed names were read: a name that is not in ``env`` may then be set all the same, see ``lacks``."""
+    env_hidden: tuple[str, ...] | None = None
+    """The other variables that are set, whose values are not known; None where their names are not known either."""
+
+    def lacks(self, name: str) -> bool:
+        """Whether this environment variable is certainly not set."""
+        if name in self.env:
+            return False
+        return self.env_complete or (self.env_hidden is not None and name not in self.env_hidden)

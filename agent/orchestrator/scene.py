@@ -83,7 +83,7 @@ async def collect_for_engine(scene: Scene, host: Host, crew: Crew, request: Requ
 
 
 async def _subject(scene: Scene, crew: Crew, request: Request) -> Subject:
-    scene.subject = await crew.work(LaunchFacts(pid=request.pid, launch=request.launch, tree=request.tree))
+    scene.subject = await crew.work(LaunchFacts(pid=request.pid, launch=request.launch, tree=request.tree, env=request.env))
     return scene.subject
 
 

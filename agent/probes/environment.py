@@ -20,4 +20,12 @@ def parse_environ(raw: bytes, patterns: Sequence[str]) -> dict[str, str]:
 
 def is_clobbered(raw: bytes) -> bool:
     """A process that renames itself may overwrite its environment: what is left holds no NAME=VALUE at all."""
-    return bool(raw.strip(b"\0")) and b"=" not in raw
+    return bool(raw) and b"=" not in raw
+
+
+def names_set(raw: bytes) -> frozenset[str] | None:
+    """Every name in /proc/PID/environ; None where it is not whole: cut, overwritten in part, or empty, as of a process that ends."""
+    entries = raw.removesuffix(b"\0").split(b"\0")
+    if not raw.endswith(b"\0") or not all(entry.find(b"=") > 0 for entry in entries):
+        return None
+    return frozenset(entry.partition(b"=")[0].decode("utf-8", "surrogateescape") for entry in entries)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from agent.domain.errors import UsageError
 from agent.domain.launch import Launch
-from agent.domain.redaction import is_redacted
+from agent.domain.redaction import is_redacted, without_secrets
 from agent.probes.products import Product, python_program, server_command
 from agent.probes.source_tree import Located
 from agent.subagents.imported_tree import TreeFound, find_tree
@@ -32,11 +33,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFacts:
-    """``launch`` and ``tree`` (a directory on the host) replace what would be looked for; with both no process is needed."""
+    """``launch`` and ``tree`` (a directory on the host) replace what would be looked for; with both no process is needed.
+
+    ``env`` is laid over the environment that was read.
+    """
 
     pid: int | None = None
     launch: Launch | None = None
     tree: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
     name: str = "launch facts"
     task: str = "find the server process, its launch command and the source tree it imports"
 
@@ -44,7 +49,7 @@ class LaunchFacts:
         process = _given(self.launch, desk.products) if self.launch and self.tree else await find_process(desk, self.pid)
         if self.launch and self.launch is not process.launch:
             process = _judging(process, self.launch, desk.products)
-        process = replace(process, launch=_without_masked(process.launch))
+        process = replace(process, launch=_without_masked(_with_variables(process.launch, self.env)))
         package = _package(process)
         if not self.tree:
             return Subject(process=process, tree=await find_tree(desk, process, package))
@@ -80,16 +85,28 @@ def _judging(process: ProcessFound, launch: Launch, products: tuple[Product, ...
     cwd = launch.cwd if launch.cwd.startswith("/") else process.launch.cwd
     return replace(
         process,
-        launch=replace(launch, cwd=cwd, env={**process.launch.env, **launch.env}, env_complete=False),
+        launch=replace(launch, cwd=cwd, env={**process.launch.env, **launch.env}, env_complete=False, env_hidden=process.launch.env_hidden),
         product=command.product if command else process.product,
         entry=command.entry if command else process.entry,
     )
 
 
+def _with_variables(launch: Launch, env: Mapping[str, str]) -> Launch:
+    """The launch with variables that a person gives, their secrets masked as on a host."""
+    hidden = launch.env_hidden
+    given = without_secrets(Launch(argv=(), env=env)).env
+    left = None if hidden is None else tuple(name for name in hidden if name not in given)
+    return replace(launch, env={**launch.env, **given}, env_hidden=left)
+
+
 def _without_masked(launch: Launch) -> Launch:
     """A masked variable is one whose value is not known."""
     known = {name: value for name, value in launch.env.items() if not is_redacted(value)}
-    return replace(launch, env=known, env_complete=launch.env_complete and len(known) == len(launch.env))
+    masked = tuple(name for name in launch.env if name not in known)
+    hidden = launch.env_hidden
+    if masked and (hidden is not None or launch.env_complete):
+        hidden = (*(hidden or ()), *masked)
+    return replace(launch, env=known, env_complete=launch.env_complete and not masked, env_hidden=hidden)
 
 
 def _package(process: ProcessFound) -> str:

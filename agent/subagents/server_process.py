@@ -12,7 +12,7 @@ from agent.hosts import commands
 from agent.hosts.commands import to_text
 from agent.hosts.containers import recognise
 from agent.probes import processes
-from agent.probes.environment import is_clobbered, parse_environ
+from agent.probes.environment import is_clobbered, names_set, parse_environ
 from agent.probes.processes import ServerProcess
 from agent.probes.products import Product, server_command
 from agent.subagents.asking import Answers, ask
@@ -92,11 +92,11 @@ async def _read_process(desk: Desk, pid: int) -> Answers:
 def _found(desk: Desk, pid: int, answers: Answers) -> ProcessFound:
     argv = _argv(desk, pid, answers)
     _refuse_foreign_namespace(pid, answers)
-    env, complete = _environment(desk, answers)
+    env, hidden = _environment(desk, answers)
     command = server_command(argv, desk.products)
     cwd, exe = _link(desk, answers, "cwd"), _link(desk, answers, "exe")
     shown = desk.ledger.add("process", shlex.join(argv), path=f"/proc/{pid}/cmdline", command=f"tr '\\0' ' ' </proc/{pid}/cmdline")
-    launch = Launch(argv=argv, env=env, cwd=cwd or ".", pid=pid, source="process", env_complete=complete)
+    launch = Launch(argv=argv, env=env, cwd=cwd or ".", pid=pid, source="process", env_complete=False, env_hidden=hidden)
     return ProcessFound(
         pid=pid,
         launch=launch,
@@ -132,16 +132,17 @@ def _refuse_foreign_namespace(pid: int, answers: Answers) -> None:
         )
 
 
-def _environment(desk: Desk, answers: Answers) -> tuple[dict[str, str], bool]:
-    """Allowed variables; never complete, since the others were not looked at."""
+def _environment(desk: Desk, answers: Answers) -> tuple[dict[str, str], tuple[str, ...] | None]:
+    """Allowed variables, and the names of the others: their values do not leave the host, but what is not set is known."""
     raw = answers.content("environ")
     if not isinstance(raw, bytes):
         desk.unknown("the server's environment", answers.why_not("environ"), "connect as the server's user or as root")
-        return {}, False
+        return {}, None
     if is_clobbered(raw):
         desk.unknown("the server's environment", "the process overwrote it when it renamed itself", "read it from the parent: --pid PID")
-        return {}, False
-    return parse_environ(raw, desk.environment), False
+        return {}, None
+    env, names = parse_environ(raw, desk.environment), names_set(raw)
+    return env, None if names is None else tuple(sorted(names - set(env)))
 
 
 def _environment_evidence(desk: Desk, pid: int, env: dict[str, str]) -> tuple[str, ...]:

@@ -201,6 +201,15 @@ def test_a_log_that_is_gone_is_a_named_unknown(small: Stage, sshd: Sshd, tmp_pat
     assert any(unknown["what"] == "the server's log" for unknown in found.json["unknowns"])
 
 
+def test_variables_that_are_given_count_for_a_running_server_too(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
+    found = run(tmp_path, sshd, "--pid", str(small.pid), "--env", "NCCL_DEBUG=INFO", "--env", "MORE=1")
+    assert {name: found.json["launch"]["env"][name] for name in ("NCCL_DEBUG", "NCCL_IB_DISABLE", "MORE")} == {
+        "NCCL_DEBUG": "INFO",
+        "NCCL_IB_DISABLE": "1",
+        "MORE": "1",
+    }
+
+
 def test_files_newer_than_the_process_are_told(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
     import os
     import time

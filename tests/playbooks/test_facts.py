@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.domain.facts import ABSENT, Facts, parse_flags
@@ -88,3 +90,14 @@ def test_names_outside_the_namespace_are_refused() -> None:
 
 def test_the_last_of_two_equal_flags_wins() -> None:
     assert parse_flags(["--a", "1", "--a", "2", "-x", "--neg", "-5"]) == {"a": [2, "-x"], "neg": -5}
+
+
+def test_a_variable_is_absent_only_where_that_is_known() -> None:
+    def told(launch: Launch) -> object:
+        return Facts(launch=launch).get("launch.env.B")
+
+    partly = Launch(argv=(), env={"A": "1"}, env_complete=False)
+    assert isinstance(told(partly), Unknown)
+    assert isinstance(told(replace(partly, env_hidden=("B", "C"))), Unknown), "it is set, to what is not known"
+    assert told(replace(partly, env_hidden=("C",))) is ABSENT
+    assert told(replace(partly, env_complete=True)) is ABSENT

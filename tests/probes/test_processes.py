@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.probes.environment import is_clobbered, parse_environ
+from agent.probes.environment import is_clobbered, names_set, parse_environ
 from agent.probes.processes import ProcessStat, boot_time, launchers, newer_files, parse_stat, servers, started_at, ticks_per_second
 from agent.probes.products import Product, Script, model_value, option, python_program, server_command
 
@@ -125,8 +125,18 @@ def test_environment_by_allow_list() -> None:
 
 def test_a_clobbered_environment_is_recognised() -> None:
     assert is_clobbered(b"\0\0emo::scheduler\0\0")
+    assert is_clobbered(b"\0\0\0")
     assert not is_clobbered(b"A=1\0")
     assert not is_clobbered(b"")
+
+
+@pytest.mark.parametrize("raw", [b"", b"\0\0", b"A=1", b"A=1\0\0B=2\0", b"title\0B=2\0", b"=x\0B=2\0", b"B=2\0A"])
+def test_of_a_damaged_environment_nothing_is_said_to_be_missing(raw: bytes) -> None:
+    assert names_set(raw) is None
+
+
+def test_names_of_a_whole_environment() -> None:
+    assert names_set(b"A=1\0B=<redacted:b>\0C=\0A=2\0") == {"A", "B", "C"}
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -78,6 +79,29 @@ def install():
     return {}
 
 
+def by_egg_link(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    """As ``setup.py develop`` left it; the package's metadata lies in the checkout."""
+    write(root / "egg", {**package(name), f"{name}.egg-info/PKG-INFO": f"Name: {name}\nVersion: 1.2.3\n"})
+    write(site, {"easy-install.pth": f"{root}/egg\n", f"{name}.egg-link": f"{root}/egg\n."})
+    return {}
+
+
+def by_a_hook_that_computes(root: Path, site: Path, name: str) -> Mapping[str, str]:
+    """As build systems of their own kind do it: only direct_url.json says where the checkout is."""
+    write(root / "check out" / "src", package(name))
+    hook = f"""import importlib.machinery, os, sys
+class Hook:
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname == {name!r}:
+            return importlib.machinery.PathFinder.find_spec(fullname, [os.path.join({str(root)!r}, "check" + " " + "out", "src")])
+sys.meta_path.insert(0, Hook())
+"""
+    origin = {"url": f"file://{root}/check%20out", "dir_info": {"editable": True}}
+    write(site, {f"_{name}_hook.py": hook, f"_{name}.pth": f"import _{name}_hook\n", f"{name}-1.2.3.dist-info/METADATA": ""})
+    write(site, {f"{name}-1.2.3.dist-info/direct_url.json": json.dumps(origin)})
+    return {}
+
+
 LAYOUTS: dict[str, Layout] = {
     "site-packages": in_site,
     "the working directory first": in_the_directory,
@@ -85,6 +109,8 @@ LAYOUTS: dict[str, Layout] = {
     "PYTHONPATH": on_python_path,
     "a path file": by_path_file,
     "an editable finder": by_finder,
+    "an egg link": by_egg_link,
+    "a hook that computes": by_a_hook_that_computes,
 }
 
 

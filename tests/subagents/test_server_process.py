@@ -25,6 +25,8 @@ async def test_the_only_server_is_found(tmp_path: Path) -> None:
     assert found.launch.argv == ("python3", *words)
     assert found.launch.env["DEMO_A"] == "1"
     assert "OTHER" not in found.launch.env and not found.launch.env_complete
+    assert not found.launch.lacks("OTHER"), "it is set, to what is not known"
+    assert found.launch.lacks("DEMO_ELSE") and found.launch.lacks("ANOTHER")
     assert (found.cwd, found.stdout) == (str(tmp_path), str(tmp_path / "server.log"))
     assert found.product is demo
     assert found.started is not None
@@ -82,7 +84,7 @@ async def test_what_may_not_be_read_is_unknown(tmp_path: Path) -> None:
             found = await find_process(place, pid)
     assert found.launch.argv == ("python3", "-m", f"{demo.name}.server")
     assert (found.cwd, found.exe, found.stdout, found.started) == (None, None, None, None)
-    assert dict(found.launch.env) == {} and not found.launch.env_complete
+    assert dict(found.launch.env) == {} and not found.launch.env_complete and not found.launch.lacks("DEMO_A")
     assert {unknown.what for unknown in place.unknowns} == {"the server's environment", "the server's cwd", "the server's exe"}
     assert all("Permission denied" in unknown.why and "as root" in unknown.settle_by for unknown in place.unknowns)
 
@@ -96,7 +98,7 @@ async def test_a_redacted_variable_is_an_unknown_one(tmp_path: Path) -> None:
             place = desk(host, demo)
             found = await LaunchFacts().run(place)
     assert found.process.launch.env.get("DEMO_B") == "2"
-    assert "DEMO_API_KEY" not in found.process.launch.env
+    assert "DEMO_API_KEY" not in found.process.launch.env and not found.process.launch.lacks("DEMO_API_KEY")
     assert not any("sk-1234567890" in item.excerpt for item in place.ledger.everything())
 
 
@@ -110,3 +112,14 @@ async def test_a_process_with_another_file_system_is_not_read_as_if_it_were_here
             with pytest.raises(NotFoundOnHost, match="file system of its own") as problem:
                 await find_process(place, pid)
     assert "--container docker:abababababab" in str(problem.value)
+
+
+async def test_variables_that_a_person_gives_are_laid_over_those_of_the_process(tmp_path: Path) -> None:
+    demo = product()
+    package = {f"{demo.name}/__init__.py": "", f"{demo.name}/server.py": ""}
+    given = {"DEMO_A": "2", "OTHER": "3", "DEMO_API_KEY": "sk-1234567890abcdefghij"}
+    with server(tmp_path, "-m", f"{demo.name}.server", env={"DEMO_A": "1", "DEMO_B": "1", "OTHER": "1"}, files=package):
+        async with this_machine() as host:
+            launch = (await LaunchFacts(env=given).run(desk(host, demo))).process.launch
+    assert (launch.env["DEMO_A"], launch.env["DEMO_B"], launch.env["OTHER"]) == ("2", "1", "3")
+    assert "DEMO_API_KEY" not in launch.env and not launch.lacks("DEMO_API_KEY"), "a secret is known to be set, and no more"

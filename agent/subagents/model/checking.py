@@ -228,7 +228,7 @@ def _env_is(claim: Claim, rest: str, bench: Bench) -> _Outcome:
         return _Outcome(UNVERIFIABLE, "", counter="the claim names no environment variable")
     launch = bench.sources.engine.launch
     value = launch.env.get(rest)
-    if value is None and not launch.env_complete:
+    if value is None and not launch.lacks(rest):
         return _Outcome(UNVERIFIABLE, "", counter=f"the environment variable {rest} was not read")
     evidence = bench.ledger.add("environment", bench.sources.masked(f"{rest}={value}" if value is not None else f"{rest} is not set"))
     return _compared(f"the environment variable {rest}", rest, Known(value=value), claim.value, evidence)
