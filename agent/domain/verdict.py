@@ -153,7 +153,7 @@ class ChangedBy:
     text: str = ""
     guards: tuple[Guard, ...] = ()
     logged: str = ""
-    """The log message that tells of it, empty where the change is silent."""
+    """The log message that tells of it; empty where none is known, which does not say that there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from agent.domain.changes import command_line
 from agent.domain.investigation import Cause, ChainStep, DecisiveGuard, Finding, Fix, Symptom, TargetVerdict, UnknownThing
 from agent.domain.launch import Launch
 from agent.domain.verdict import AuditAnswer, ChangedBy, Counterfactual, DeadKey, Guard, Setting
+from agent.domain.visible import in_backticks
 from agent.subagents.model.relevance import setting_is_meant
 from agent.tools.effective_value import plain
 
@@ -48,11 +49,11 @@ def _overridden(setting: Setting, line: Line) -> Finding:
     changed = setting.changed_by[-1]
     guard = changed.guards[-1] if changed.guards else None
     asked, now = plain(setting.name, setting.asked.value), plain(setting.name, setting.effective.value)
-    told = f"; it logs {changed.logged!r}" if changed.logged else "; no log line tells of it"
+    told = f"; it logs {in_backticks(changed.logged)}" if changed.logged else ""
     where = f"{changed.path}:{changed.line}"
     return Finding(
         id="",
-        title=f"{setting.name} is {now} where {asked} was asked",
+        title=f"{setting.name} is {now} where {asked} {'is the default' if setting.asked.source == 'default' else 'was asked'}",
         summary=f"{where} changes {setting.name} from {asked} to {now}{told}.",
         confidence="assuming",
         assumptions=(f"that {setting.name}, which the symptom names, is what it is about",),

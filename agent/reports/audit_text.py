@@ -1,23 +1,24 @@
-"""The answer of ``rca audit`` for people: what is not as asked first, then what nobody reads, what will fail, and the rest on request."""
+"""The answer of ``rca audit`` for people: what is certain first, then what may be, and the rest on request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.domain.counting import counted
 from agent.domain.redaction import is_secret, placeholder
 from agent.domain.verdict import AuditAnswer, ChangedBy, Counterfactual, DeadKey, Guard, Observed, Raise, Setting, Smell
-from agent.domain.visible import one_line
+from agent.domain.visible import in_backticks, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
-_PIPED = 100
+_PIPED = 10_000
 _VALUE = 40
 _GUARDS = 2
+_NAME = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,30 +31,53 @@ class Section:
 
 
 def show_audit(answer: AuditAnswer, console: Console, *, everything: bool = False) -> None:
-    """Prints every section that has rows; the first line counts what is where, so that nothing is hidden silently."""
-    from rich.padding import Padding
-    from rich.table import Table
+    """Prints every section that has rows; first and last line count what is where, so that nothing is hidden silently.
+
+    A pipe has no width: there each row is one line, and nothing is padded.
+    """
     from rich.text import Text
 
     if not console.is_terminal:
         console.width = _PIPED
     console.print(Text(heading(answer), style="bold"))
+    for title, rows in _shown(answer, everything):
+        console.print()
+        console.print(Text(title, style="bold"))
+        if console.is_terminal:
+            _print_table(rows, console)
+        else:
+            _print_lines(rows, console)
+    if hidden := _hidden(answer, everything):
+        console.print()
+        console.print(Text(hidden, style="dim"))
+
+
+def _shown(answer: AuditAnswer, everything: bool) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     for section in _SECTIONS:
-        rows = list(section.rows(answer))
-        if not rows or not (section.always or everything):
-            continue
-        console.print()
-        console.print(Text(section.title, style="bold"))
-        table = Table.grid(padding=(0, 2))
-        for position in range(max(len(row) for row in rows)):
-            table.add_column(overflow="fold", ratio=1 if position else None, style="" if position else "cyan")
-        for row in rows:
-            table.add_row(*(_cell(text) for text in row))
-        console.print(Padding(table, (0, 0, 0, 2)))
-    hidden = sum(1 for setting in answer.settings if setting.verdict in ("as_asked", "defaulted"))
-    if hidden and not everything:
-        console.print()
-        console.print(Text(f"{hidden} more settings are as asked or at their default: --all shows them", style="dim"))
+        if (section.always or everything) and (rows := list(section.rows(answer))):
+            yield section.title, rows
+
+
+def _print_table(rows: Sequence[tuple[str, ...]], console: Console) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for position in range(max(len(row) for row in rows)):
+        table.add_column(overflow="fold", ratio=1 if position else None, style="" if position else "cyan")
+    for row in rows:
+        table.add_row(*(Text(one_line(text)) for text in row))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _print_lines(rows: Sequence[tuple[str, ...]], console: Console) -> None:
+    from rich.text import Text
+
+    width = max((len(one_line(row[0])) for row in rows if len(row) > 1), default=0)
+    for name, *rest in rows:
+        line = "  ".join([f"{one_line(name):<{width}}", *map(one_line, rest)])
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def audit_markdown(answer: AuditAnswer, *, everything: bool = False) -> str:
@@ -61,10 +85,10 @@ def audit_markdown(answer: AuditAnswer, *, everything: bool = False) -> str:
     from agent.reports.markup import prose
 
     parts = [prose(heading(answer))]
-    for section in _SECTIONS:
-        rows = list(section.rows(answer))
-        if rows and (section.always or everything):
-            parts.append("\n".join([f"## {section.title}", "", *("- " + ": ".join(map(prose, row)) for row in rows)]))
+    for title, rows in _shown(answer, everything):
+        parts.append("\n".join([f"## {title}", "", *("- " + ": ".join(map(prose, row)) for row in rows)]))
+    if hidden := _hidden(answer, everything):
+        parts.append(prose(hidden))
     return "\n\n".join(parts) + "\n"
 
 
@@ -72,8 +96,30 @@ def heading(answer: AuditAnswer) -> str:
     """How many of what."""
     counts = {name: sum(setting.verdict == name for setting in answer.settings) for name in _VERDICTS}
     parts = [f"{count} {words}" for (name, words) in _VERDICTS.items() if (count := counts[name])]
-    rest = f"{counted(len(answer.dead_config), 'dead config key')}; {counted(len(answer.raises), 'failure')}"
+    rest = f"{counted(len(answer.dead_config), 'dead config key')}; {_failures(answer)}"
     return f"{counted(len(answer.settings), 'setting')}: {', '.join(parts) or 'none'}; {rest}"
+
+
+def _failures(answer: AuditAnswer) -> str:
+    certain = sum(found.certainty == "always" for found in answer.raises)
+    possible = len(answer.raises) - certain
+    told = counted(certain, "certain failure") if certain else "no certain failure"
+    return f"{told}, {possible} that cannot be ruled out" if possible else told
+
+
+def _hidden(answer: AuditAnswer, everything: bool) -> str:
+    """What stands in no section because nobody asked for it."""
+    if everything:
+        return ""
+    verdicts = [setting.verdict for setting in answer.settings]
+    counts = (
+        (sum(verdict in ("as_asked", "defaulted") for verdict in verdicts), "setting", " as asked or at the default"),
+        (verdicts.count("unknown"), "unknown setting", ""),
+        (len(list(_elsewhere(answer))), "possible failure", " for reasons outside of this launch"),
+        (len(answer.unread_keys), "key", " that nothing in the tree reads"),
+    )
+    parts = [f"{counted(count, noun)}{words}" for count, noun, words in counts if count]
+    return f"Not shown: {', '.join(parts)}; `--all` shows them" if parts else ""
 
 
 _VERDICTS = {
@@ -85,18 +131,13 @@ _VERDICTS = {
 }
 
 
-def _cell(text: str) -> Text:
-    from rich.text import Text
-
-    return Text(one_line(text))
-
-
 def told(name: str, value: Any) -> str:
-    """A value as Python writes it, short, and never a secret."""
+    """A value as Python writes it, short, and never a secret; in backticks where it could be taken for words of the sentence."""
     if is_secret(name, str(value)):
         return placeholder(name)
     shown = repr(value)
-    return shown if len(shown) <= _VALUE else f"{shown[: _VALUE - 3]}..."
+    shown = shown if len(shown) <= _VALUE else f"{shown[: _VALUE - 3]}..."
+    return in_backticks(shown) if " " in shown else shown
 
 
 def _asked(setting: Setting) -> str:
@@ -145,8 +186,8 @@ def _by(changes: Sequence[ChangedBy]) -> str:
         return ""
     change = changes[-1]
     guards = " and ".join(_condition(guard) for guard in change.guards[-_GUARDS:])
-    silent = "" if change.logged else "; no log line tells of it"
-    return f", by {change.path}:{change.line}{f' under {guards}' if guards else ''}{silent}"
+    told = f"; it logs {in_backticks(change.logged)}" if change.logged else ""
+    return f", by {change.path}:{change.line}{f' under {guards}' if guards else ''}{told}"
 
 
 def _condition(guard: Guard) -> str:
@@ -195,14 +236,34 @@ def _unread(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
         yield key.key, f"{told(key.key, key.value)} in {key.file}: nothing in the tree reads it"
 
 
-def _raises(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
-    for found in answer.raises:
-        yield f"{found.type} ({found.certainty})", f"{found.path}:{found.line} {found.message}{_raised_under(found)}"
+def _certain(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    return (_raised(found) for found in answer.raises if found.certainty == "always")
 
 
-def _raised_under(found: Raise) -> str:
+def _possible(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    """Those whose conditions speak of what this launch asks for."""
+    asked = _asked_for(answer)
+    return (_raised(found) for found in answer.raises if found.certainty != "always" and _speaks_of(found, asked))
+
+
+def _elsewhere(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    """The others: a missing driver, another platform, a broken installation."""
+    asked = _asked_for(answer)
+    return (_raised(found) for found in answer.raises if found.certainty != "always" and not _speaks_of(found, asked))
+
+
+def _asked_for(answer: AuditAnswer) -> frozenset[str]:
+    return frozenset(setting.name.removeprefix("env:") for setting in answer.settings if setting.asked.source != "default")
+
+
+def _speaks_of(found: Raise, names: frozenset[str]) -> bool:
+    return any(not names.isdisjoint(_NAME.findall(guard.condition)) for guard in found.guards)
+
+
+def _raised(found: Raise) -> tuple[str, ...]:
     guards = " and ".join(_condition(guard) for guard in found.guards[-_GUARDS:])
-    return f" under {guards}" if guards else ""
+    said = f": {in_backticks(found.message)}" if one_line(found.message) else ""
+    return found.type, f"{found.path}:{found.line}{said}{f', under {guards}' if guards else ''}"
 
 
 def _smells(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
@@ -219,12 +280,14 @@ def _assumed(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
 
 _SECTIONS = (
     Section(title="Said otherwise by the running server", rows=_disagreements),
-    Section(title="Will fail", rows=_raises),
+    Section(title="Will fail", rows=_certain),
     Section(title="Overridden", rows=_overridden),
     Section(title="Dead config: provided, and no reader runs", rows=_dead),
     Section(title="Never read", rows=_never_read),
+    Section(title="May fail, for what this launch asks", rows=_possible),
     Section(title="Smells", rows=_smells),
     Section(title="Unknown", rows=_unknown, always=False),
+    Section(title="May fail, for reasons outside of this launch", rows=_elsewhere, always=False),
     Section(title="Read by nothing in the tree", rows=_unread, always=False),
     Section(title="As asked, or at their default", rows=_rest, always=False),
     Section(title="Assuming", rows=_assumed),

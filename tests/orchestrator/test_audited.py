@@ -47,7 +47,20 @@ def test_an_overridden_setting_that_the_symptom_names() -> None:
         (True,),
     )
     assert [(step.line, step.role) for step in found.chain] == [(10, "guard"), (11, "effect")]
-    assert found.confidence == "assuming" and "no log line tells of it" in found.summary
+    assert found.confidence == "assuming"
+    assert found.summary == "pkg/args.py:11 changes enable_prefix_caching from True to False."
+
+
+def test_what_the_server_logs_of_it_is_told_and_nothing_is_said_of_silence() -> None:
+    logged = replace(CACHE, changed_by=(replace(CACHE.changed_by[0], logged="warning: off `here`"),))
+    (found,) = audit_findings(AuditAnswer(settings=(logged,)), Symptom.parse("prefix caching is off"), LAUNCH, lambda path, line: "")
+    assert found.summary.endswith("to False; it logs `` warning: off `here` ``.")
+
+
+def test_a_default_was_not_asked_for() -> None:
+    default = replace(CACHE, asked=replace(CACHE.asked, source="default"))
+    (found,) = audit_findings(AuditAnswer(settings=(default,)), Symptom.parse("prefix caching is off"), LAUNCH, lambda path, line: "")
+    assert found.title == "enable_prefix_caching is False where True is the default"
 
 
 @pytest.mark.parametrize("symptom", ["the server is slow", "the cache misses", "caching", ""])
