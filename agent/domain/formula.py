@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -39,12 +41,20 @@ class Formula:
         if len(text) > MAX_LENGTH:
             raise FormulaError(f"longer than {MAX_LENGTH} characters")
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = _parsed(text.strip())
         except (SyntaxError, ValueError) as problem:
             raise FormulaError(f"not an expression: {problem.args[0]}") from None
         names: dict[str, None] = {}
         _check(tree, frozenset(local), names)
         return cls(text=text.strip(), names=tuple(names), tree=tree)
+
+    @property
+    def log_patterns(self) -> tuple[str, ...]:
+        """The patterns that it looks for in the log's lines."""
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and node.args and dotted(node.args[0]) == "log.lines"]
+        return tuple(
+            node.args[-1].value for node in calls if isinstance(node.args[-1], ast.Constant) and isinstance(node.args[-1].value, str)
+        )
 
     def value(self, facts: Facts, local: Mapping[str, Answer] | None = None) -> Answer:
         """Known, ABSENT, or Unknown with the missing fact as its reason; never raises for a well-formed formula."""
@@ -57,6 +67,13 @@ class Formula:
     def truth(self, facts: Facts, local: Mapping[str, Answer] | None = None) -> Truth:
         """The value as a condition; something absent counts as false, something unknown as unknown."""
         return truth_of(self.value(facts, local))
+
+
+def _parsed(text: str) -> ast.expr:
+    """Patterns are written without doubled backslashes, which newer Pythons warn about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (SyntaxWarning if sys.version_info >= (3, 12) else DeprecationWarning))
+        return ast.parse(text, mode="eval").body
 
 
 def _check(node: ast.expr, local: frozenset[str], names: dict[str, None]) -> None:

@@ -91,6 +91,8 @@ class Counterfactual(Plain):
     next: tuple[NextEvent, ...] = ()
     closes: tuple[Place, ...] = ()
     sets: tuple[Change, ...] = ()
+    may: tuple[Place, ...] = ()
+    """Lines of which it is not decided whether they run then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,12 @@ def _numbers(scene: Scene, judgement: Judgement, request: Request, quoter: Quote
     configs: Mapping[str, Any] = scene.configs.configs if scene.configs else {}
     for one in dict.fromkeys((*told, *explain(open_, configs))):
         asked = scene.subject.process.evidence[:1] if scene.subject and "launch.flags." in one.formula else ()
-        yield replace(one, evidence=one.evidence or (*asked, *quoter.config_keys(one.formula)))
+        yield replace(one, evidence=one.evidence or (*asked, *quoter.config_keys(one.formula), *quoter.counted(_calculation(one.formula))))
+
+
+def _calculation(formula: str) -> str:
+    """Without what it comes to and what it means."""
+    return formula.partition(": ")[0].partition(" = ")[0]
 
 
 def _unknowns(judgement: Judgement, scene: Scene, request: Request) -> Iterator[UnknownThing]:

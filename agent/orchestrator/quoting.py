@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from agent.domain.formula import Formula, FormulaError
 from agent.domain.redaction import redact_text
 from agent.domain.source import Absent, Evidence, SourceTree, Unreadable, sha256
 from agent.domain.visible import in_backticks
@@ -62,6 +63,15 @@ class Quoter:
             return ()
         said = (line for line in self._log.lines or () if line.text.strip() and f"the log says {in_backticks(line.text)}" in text)
         return tuple(quote(self._ledger, self._log.file, line) for line in islice(said, 1))
+
+    def counted(self, formula: str) -> tuple[str, ...]:
+        """Evidence for what a formula reads from the log: the last line that its pattern finds."""
+        try:
+            patterns = [re.compile(text) for text in Formula.parse(formula).log_patterns]
+        except FormulaError:
+            return ()
+        last = [next((line for line in reversed(self._log.lines or ()) if one.search(line.text)), None) for one in patterns]
+        return tuple(dict.fromkeys(quote(self._ledger, self._log.file, line) for line in last if line))
 
     def config_keys(self, text: str) -> tuple[str, ...]:
         """Evidence for every ``config.ROLE.KEY`` of a formula and for ``ROLE config.json has KEY`` of a sentence."""

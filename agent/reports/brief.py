@@ -34,7 +34,7 @@ def _rows(x: Investigation) -> Iterator[Row]:
     if refuted:
         yield _sentence("Ruled out", f"{refuted} other explanation{'s' if refuted > 1 else ''}")
     for unknown in x.unknowns[:_NAMED]:
-        settle = f"; settled by {unknown.settle_by}" if unknown.settle_by else ""
+        settle = f"; to settle it: {unknown.settle_by}" if unknown.settle_by else ""
         yield _sentence("Open", f"{_short(unknown.what)}: {_short(unknown.why)}{settle}")
     if len(x.unknowns) > _NAMED:
         yield _sentence("Open", f"and {len(x.unknowns) - _NAMED} more")

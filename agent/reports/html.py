@@ -26,7 +26,8 @@ class HtmlReport:
     suffix = ".html"
 
     def render(self, investigation: Investigation) -> str:
-        anchors = {evidence.id: f"evidence-{at}" for at, evidence in enumerate(investigation.evidence, 1)}
+        shown = wording.exhibits(investigation.evidence)
+        anchors = {evidence.id: f"evidence-{at}" for at, same in enumerate(shown, 1) for evidence in same}
         text = _environment().get_template("report.html.j2").render(x=investigation, anchors=anchors)
         return text.rstrip("\n") + "\n"
 
@@ -97,7 +98,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "changes_nothing": wording.changes_nothing,
     "codes": _codes,
     "confidence": lambda word: wording.CONFIDENCE.get(word, word),
+    "afterwards": wording.afterwards,
     "evidence_place": wording.evidence_place,
+    "exhibits": wording.exhibits,
     "formula": wording.formula,
     "guard_mark": wording.guard_mark,
     "headline": wording.headline,
@@ -105,6 +108,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "is_prose": wording.is_prose,
     "kind": lambda word: wording.KINDS.get(word, word),
     "launch_line": wording.launch_line,
+    "launched": wording.launched,
     "legend": lambda finding: wording.LEGEND if wording.marked(finding) else "",
     "named": wording.named,
     "next_event": lambda word: wording.NEXT.get(word, word),
@@ -114,9 +118,10 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "place": lambda at: wording.place(at.path, at.line),
     "run_in": wording.run_in,
     "sentence": _sentence,
+    "settled": wording.settled,
     "shown": wording.shown,
     "shown_ways": wording.shown_ways,
-    "source": lambda word: wording.SOURCES.get(word, word),
+    "software": wording.software,
     "spent": wording.spent,
     "status": lambda word: wording.STATUS.get(word, word),
     "told_value": wording.told_value,

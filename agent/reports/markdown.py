@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agent.domain.investigation import Cause, ChainStep, DecisiveGuard, Finding, Investigation, LaunchInfo
+from agent.domain.investigation import Cause, ChainStep, DecisiveGuard, Finding, Investigation
 from agent.domain.source import Evidence
 from agent.domain.verdict import Operand, PathCondition
 from agent.reports import markup, wording
@@ -116,7 +116,7 @@ def _decisive(guard: DecisiveGuard) -> str:
 
 
 def _about(x: Investigation) -> str:
-    software = f", {code(x.subject.package)} {code(x.subject.version)} in {code(x.subject.root)}" if x.subject else ""
+    software = f", {markup.prose(wording.software(x))} in {code(x.subject.root)}" if x.subject else ""
     playbook = f" Playbook {code(x.playbook)}." if x.playbook else ""
     return f"Symptom {code(x.symptom.text)} on {code(x.run.host)}{software}.{playbook}"
 
@@ -153,15 +153,17 @@ def _origins(operand: Operand) -> str:
 
 def _unknowns(x: Investigation) -> str:
     lines = [
-        f"- {markup.prose(one.what)}: {markup.prose(one.why)}" + (f"; settled by {code(one.settle_by)}" if one.settle_by else "")
+        f"- {markup.prose(one.what)}: {markup.prose(one.why)}"
+        + (f"; to settle it: {markup.prose(wording.settled(one))}" if one.settle_by else "")
         for one in x.unknowns
     ]
     return "## What could not be determined\n\n" + ("\n".join(lines) or wording.nothing_open(x))
 
 
-def _launched(launch: LaunchInfo) -> str:
-    process = "No process" if launch.pid is None else f"Process {code(str(launch.pid))}"
-    return f"{process} in {code(launch.cwd)}, {markup.prose(wording.SOURCES.get(launch.source, launch.source))}."
+def _seen(evidence: Evidence) -> str:
+    """With which command, and when."""
+    parts = (("command", evidence.command), ("observed", evidence.observed_at))
+    return ", ".join(f"{word} {code(told)}" for word, told in parts if told)
 
 
 def _excerpt(evidence: Evidence) -> str:
@@ -183,12 +185,12 @@ _SAFE: dict[str, Callable[..., str]] = {
     "codes": _codes,
     "decisive": _decisive,
     "fence": markup.fence,
-    "launched": _launched,
     "mark": lambda guard: _MARKS[wording.guard_mark(guard)],
     "matched": _matched,
     "mermaid": mermaid,
     "of_several": _of_several,
     "origins": _origins,
+    "seen": _seen,
     "prose": lambda text: markup.prose(str(text)),
     "this_run": _this_run,
     "unknowns": _unknowns,
@@ -200,16 +202,19 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "change": wording.change,
     "changes_nothing": wording.changes_nothing,
     "command": markup.command,
+    "afterwards": wording.afterwards,
     "commands": lambda lines: "\n".join(markup.command(line) for line in lines),
     "confidence": lambda word: wording.CONFIDENCE.get(word, word),
     "evidence_place": wording.evidence_place,
     "excerpt": _excerpt,
+    "exhibits": wording.exhibits,
     "formula": wording.formula,
     "headline": wording.headline,
     "kind": lambda word: wording.KINDS.get(word, word),
     "legend": lambda finding: wording.LEGEND if wording.marked(finding) else "",
     "language": lambda evidence: "python" if evidence.kind == "source" and evidence.path.endswith(".py") else "text",
     "launch_line": wording.launch_line,
+    "launched": wording.launched,
     "next_event": lambda word: wording.NEXT.get(word, word),
     "outcome": lambda word: wording.OUTCOMES.get(word, word),
     "place": _place,

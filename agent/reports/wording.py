@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agent.domain.counting import counted, size
-from agent.domain.investigation import Cause, ChainStep, Finding, Investigation, LaunchInfo, NumberExplained
+from agent.domain.investigation import Cause, ChainStep, Finding, Investigation, LaunchInfo, NumberExplained, UnknownThing
 from agent.domain.source import Evidence
 from agent.domain.verdict import Counterfactual, Guard, Operand, PathCondition
 from agent.domain.visible import code_spans, in_backticks
@@ -170,6 +170,15 @@ def evidence_place(evidence: Evidence) -> str:
     return f"{evidence.path}{lines}" if evidence.path else evidence.host
 
 
+def exhibits(evidence: Iterable[Evidence]) -> tuple[tuple[Evidence, ...], ...]:
+    """The same lines of the same file are shown once, however often they were read; in the order of first reading."""
+    groups: dict[tuple[str, ...], list[Evidence]] = {}
+    for item in evidence:
+        same = (item.kind, item.path, str(item.start), str(item.end), item.sha256) if item.path and item.start else (item.id,)
+        groups.setdefault(same, []).append(item)
+    return tuple(map(tuple, groups.values()))
+
+
 def numbered(evidence: Evidence, limit: int = 60, width: int = 2000) -> Iterator[tuple[str, str]]:
     """The excerpt's lines with their numbers (empty where unknown), cut after ``limit`` lines and ``width`` characters."""
     lines = evidence.excerpt.split("\n")
@@ -195,6 +204,28 @@ def spent(investigation: Investigation) -> str:
     cost = investigation.cost
     read = f"{size(cost.bytes)}, {counted(cost.files, 'file')}"
     return f"{counted(cost.commands, 'command')} in {counted(cost.round_trips, 'round trip')}, {read}"
+
+
+def software(investigation: Investigation) -> str:
+    """Package and version of what runs; empty where it was not found."""
+    subject = investigation.subject
+    return "" if subject is None else f"{subject.package} {subject.version}" if subject.version else f"{subject.package} of unknown version"
+
+
+def afterwards(investigation: Investigation) -> str:
+    """How to see, after the restart, what the fix did."""
+    return f"After the restart, {in_backticks(f'rca verify {investigation.run.id}')} reads guards and log again."
+
+
+def launched(launch: LaunchInfo) -> str:
+    """Which process the launch is of, where it runs, and who says so."""
+    who = f"Process {in_backticks(str(launch.pid))}" if launch.pid else "A command, no process,"
+    return f"{who} in {in_backticks(launch.cwd)}, {SOURCES.get(launch.source, launch.source)}."
+
+
+def settled(unknown: UnknownThing) -> str:
+    """What would settle it: a command of this program as code, advice as a sentence."""
+    return in_backticks(unknown.settle_by) if unknown.settle_by.startswith("rca ") else unknown.settle_by
 
 
 def nothing_open(investigation: Investigation) -> str:

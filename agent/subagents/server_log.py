@@ -18,8 +18,8 @@ from agent.tools.ledger import Ledger
 
 TAIL = 262_144
 """Bytes of the end that are read; a shorter log is read whole."""
-_SHOWN = 400
-
+_SHOWN = 16_384
+"""Bytes of a line that are quoted: a start-up record of several hundred settings fits in."""
 
 _LONGEST = 20_000
 """Characters of a line."""
@@ -149,7 +149,10 @@ def _evidence(desk: Desk, path: str, reading: LogReading) -> dict[int, str]:
 
 
 def quote(ledger: Ledger, path: str, line: LogLine) -> str:
-    """Evidence id of one line; ``path`` is empty where it came from the journal."""
+    """Evidence id of one line; ``path`` is empty where it came from the journal. The command prints what is quoted: a cut line cut."""
     where = shlex.quote(path)
-    command = f"sed -n {line.number}p {where}" if line.number else f"tail -c {TAIL} {where}" if path else "journalctl"
-    return ledger.add("log", line.text[:_SHOWN], path=path, start=line.number, command=command)
+    whole = line.text.encode("utf-8", "surrogateescape")
+    shown = whole[:_SHOWN].decode("utf-8", "ignore") if len(whole) > _SHOWN else line.text
+    cut = f" | cut -b -{len(shown.encode())}" if shown != line.text else ""
+    command = f"sed -n {line.number}p {where}{cut}" if line.number else f"tail -c {TAIL} {where}" if path else "journalctl"
+    return ledger.add("log", shown, path=path, start=line.number, command=command)

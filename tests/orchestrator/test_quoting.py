@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from agent.orchestrator.numbers import explain
 from agent.orchestrator.quoting import Quoter, read_again
 from agent.probes.log import LogLine
 from agent.subagents.model_configs import whole_config
-from agent.subagents.server_log import LogFound
+from agent.subagents.server_log import LogFound, quote
 from agent.tools.ledger import Ledger
 from tests.reports import samples
 from tests.subagents.live import desk, this_machine, write
@@ -112,6 +113,29 @@ def test_a_line_of_the_log_that_a_reason_rests_on_is_evidence() -> None:
         (3, "sed -n 3p '/var/log/a server.log'"),
         (2, "sed -n 2p '/var/log/a server.log'"),
     ]
+
+
+def test_a_number_that_was_read_from_the_log_has_its_line() -> None:
+    ledger = Ledger(prefix="E")
+    texts = ("accept len: 2.00", "accept len: 1.00, 'x'", "ready")
+    log = LogFound(path="/var/log/s.log", lines=tuple(LogLine(number=at, text=text) for at, text in enumerate(texts, 1)))
+    quoter = Quoter(ledger, MemoryTree({}), {}, log)
+    formula = r"number_at(log.lines, 'accept len:\s+(\d+\.\d+)')"
+    assert quoter.counted(formula) == ("E1",)
+    assert quoter.counted("config.target.hidden_size") == quoter.counted("number_at(log.lines, 'nowhere (x)')") == ()
+    assert [(item.start, item.excerpt) for item in ledger.everything()] == [(2, texts[1])]
+
+
+@pytest.mark.parametrize("mark", ["x", "é"])
+def test_a_line_that_is_cut_comes_with_the_command_that_cuts_it(mark: str, tmp_path: Path) -> None:
+    file, text = tmp_path / "server log", "start " + mark * 20_000
+    file.write_text(f"first\n{text}\n")
+    ledger = Ledger(prefix="E")
+    quote(ledger, str(file), LogLine(number=2, text=text))
+    (item,) = ledger.everything()
+    printed = subprocess.run(item.command, shell=True, capture_output=True, check=True).stdout
+    assert text.startswith(item.excerpt) and 16_000 < len(item.excerpt.encode()) < len(text.encode())
+    assert printed.removesuffix(b"\n") == item.excerpt.encode()
 
 
 def test_the_commands_behind_a_finding_read_each_file_once() -> None:

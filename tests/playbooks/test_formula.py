@@ -44,6 +44,7 @@ def test_a_calculation_is_shown_with_its_numbers(text: str, worked: str) -> None
         ("-1 + 2 * 3 // 4 % 5", 0),
         ("count(log.lines, 'accept len')", 2),
         ("number_at(log.lines, 'accept len: ([0-9.]+)')", 2.1),
+        (r"number_at(log.lines, 'accept len:\s+(\d+\.\d+)')", 2.1),
         ("1 < launch.flags.tp_size <= 8", True),
         ("'a' if present(launch.flags.tp_size) else 'b'", "a"),
         ("max(1, 2, launch.flags.tp_size)", 8),
@@ -135,6 +136,11 @@ def test_arithmetic_is_that_of_python(left: int, right: int, op: str) -> None:
         assert value == Known(value=eval(text))
     except ZeroDivisionError:
         assert isinstance(value, Unknown)
+
+
+def test_the_patterns_that_it_looks_for_in_the_log_are_listed() -> None:
+    formula = Formula.parse(r"matches(config.target.name, 'a') or number_at(log.lines, 'x (\d+)') > 1 or matches(log.lines, 'y')")
+    assert formula.log_patterns == (r"x (\d+)", "y")
 
 
 def test_names_are_listed_in_order() -> None:

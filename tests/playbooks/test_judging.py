@@ -13,7 +13,7 @@ from agent.domain.investigation import Symptom
 from agent.domain.launch import Launch
 from agent.domain.playbook import Playbook
 from agent.domain.values import Known, OneOf, Unknown
-from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Guard, Setting
+from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Guard, Operand, Place, Setting, WhyAnswer
 from agent.library.reading import parse_playbook
 from agent.subagents.playbook import PlaybookAnswer, investigate
 from agent.subagents.playbook.targets import name_pattern, path_pattern
@@ -92,7 +92,30 @@ def test_a_line_that_never_runs_is_confirmed_with_its_guard_and_an_evaluated_fix
     assert (finding.cause.name, finding.cause.actual, finding.cause.required) == ("--fast", "no", ("yes",))
     assert finding.fix.command == "serve --fast yes"
     assert [(place.path, place.line) for place in finding.counterfactual.opens] == [("shop/run.py", 7)], "what may run is not said to open"
+    assert [(place.path, place.line) for place in finding.counterfactual.may] == [("shop/run.py", 9)]
     assert [step.role for step in finding.chain] == ["config", "guard", "effect"]
+
+
+class Told(FakeEngine):
+    """Its guards say where the value comes from: the nearest line first."""
+
+    def why(self, query: str, *, counterfactuals: bool = True) -> WhyAnswer:
+        found = super().why(query, counterfactuals=counterfactuals)
+        origins = (Place(path="shop/set.py", line=2), Place(path="shop/kinds.py", line=1))
+        operand = Operand(text="self.fast", value="Kind.SLOW", from_=origins)
+        return replace(
+            found, decisive=replace(found.decisive, operands=(operand,), decisive_operand="self.fast") if found.decisive else None
+        )
+
+
+def test_the_value_stands_beside_the_nearest_line_that_it_comes_from() -> None:
+    files = {**TREE.contents, "shop/kinds.py": "SLOW = auto()\n", "shop/set.py": "class Set:\n    self.fast = kind_of(SLOW)\n"}
+    finding = judged(playbook(), Told(tree=FakeTree(files), launch=LAUNCH, verdicts={"shop/run.py:7": 6, "shop/run.py:9": 8})).finding
+    assert finding is not None
+    assert [(step.text, step.value) for step in finding.chain if step.role == "definition"] == [
+        ("SLOW = auto()", ""),
+        ("self.fast = kind_of(SLOW)", "self.fast = Kind.SLOW"),
+    ]
 
 
 @pytest.mark.parametrize(

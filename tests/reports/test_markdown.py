@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.domain.investigation import Investigation, NumberExplained
+from agent.domain.investigation import Investigation, NumberExplained, UnknownThing
 from agent.domain.verdict import Change, Operand, Place
+from agent.reports.html import HtmlReport
 from agent.reports.interface import Report
 from agent.reports.markdown import MarkdownReport
 from tests.reports import golden, samples
@@ -230,6 +231,62 @@ def test_what_a_change_was_seen_to_do_is_told_and_nothing_else() -> None:
     assert "`size` is `32` instead of `4`" in told
     assert "could not be shown" not in told
     assert "- ? It could not be shown that this changes the lines in question." in open_
+
+
+def test_a_line_that_is_not_decided_under_the_change_is_named() -> None:
+    finding = samples.founding().findings[0]
+    assert finding.counterfactual
+    place = Place(path="pkg/a.py", line=7)
+    undecided = replace(finding, counterfactual=replace(finding.counterfactual, may=(place,)))
+    for report, told in (
+        (MarkdownReport(), "- ? `pkg/a.py:7` is not decided: it may run, or may not"),
+        (HtmlReport(), '? not decided</span> <span class="where">pkg/a.py:7</span> may run, or may not'),
+    ):
+        assert told in report.render(samples.founding(findings=(undecided,)))
+        assert told not in report.render(samples.founding())
+
+
+@pytest.mark.parametrize("report", [MarkdownReport(), HtmlReport()], ids=["md", "html"])
+def test_a_fix_that_was_not_evaluated_says_so_and_every_fix_says_how_to_see_what_it_did(report: Report) -> None:
+    finding = samples.founding().findings[0]
+    bare, none = (replace(finding, counterfactual=None, fix=fix) for fix in (finding.fix, None))
+    assert "What it changes was not evaluated." in report.render(samples.founding(findings=(bare,)))
+    for fixed in (finding, bare):
+        assert "rca verify 20260501-152001-k3f9" in report.render(samples.founding(findings=(fixed,)))
+    assert "After the fix" not in report.render(samples.founding(findings=(none,)))
+
+
+def test_the_same_lines_are_shown_once_however_often_they_were_read() -> None:
+    run = samples.founding()
+    cited = run.evidence[3]
+    again = replace(cited, id="Z9", command="grep -n is_eagle3", observed_at="2026-05-01T15:21:00Z")
+    changed = replace(again, id="Z10", sha256="0" * 64, excerpt="another line")
+    founding = replace(run, evidence=(*run.evidence, again, changed))
+    report = MarkdownReport().render(founding)
+    assert f"### `{cited.id}`, `Z9` source:" in report
+    assert "- command `grep -n is_eagle3`, observed `2026-05-01T15:21:00Z`" in report
+    assert report.count(cited.sha256) == 1
+    assert "### `Z10` source:" in report, "another text of the same place is another exhibit"
+    page = HtmlReport().render(founding)
+    assert f"<strong>{cited.id}, Z9</strong>" in page
+    assert page.count('id="evidence-4"') == 1
+
+
+def test_what_would_settle_an_unknown_reads_as_a_sentence_or_as_a_command() -> None:
+    unknowns = tuple(UnknownThing(what="x", why="y", settle_by=text) for text in ("give the file with --log FILE", "rca run --pid 4242"))
+    report = MarkdownReport().render(replace(samples.founding(), unknowns=unknowns))
+    assert "- x: y; to settle it: give the file with `--log` FILE" in report
+    assert "- x: y; to settle it: `rca run --pid 4242`" in report
+
+
+def test_a_version_that_is_not_known_and_a_launch_without_a_process_are_said_in_words() -> None:
+    run = samples.founding()
+    assert run.subject and run.launch
+    given = replace(run, subject=replace(run.subject, version=""), launch=replace(run.launch, pid=None, source="given"))
+    report = MarkdownReport().render(given)
+    assert "sglang of unknown version in" in report and "(empty)" not in report
+    assert "A command, no process, in `/srv`, as it was given." in report
+    assert "sglang of unknown version" in HtmlReport().render(given)
 
 
 def test_two_findings_are_told_apart() -> None:

@@ -22,7 +22,10 @@ _WORDS = {"never": "never runs", "runs": "runs"}
 
 
 def build_chain(case: Case, targets: Sequence[TargetAnswer], cause: Cause) -> Iterator[ChainStep]:
-    """Definitions are quoted between where the first guard's value comes from and that guard."""
+    """Definitions are quoted between where the first guard's value comes from and that guard.
+
+    The value stands beside the nearest line that it comes from; what lies before only leads there.
+    """
     yield from _asked(case, cause)
     definitions = [*_quoted(case, "definition")]
     for answer in targets:
@@ -51,9 +54,11 @@ def _asked(case: Case, cause: Cause) -> Iterator[ChainStep]:
 def _code_steps(case: Case, answer: TargetAnswer, why: WhyAnswer, definitions: Sequence[ChainStep]) -> Iterator[ChainStep]:
     guard = why.decisive or next(iter(answer.guards), None)
     for operand in _telling(guard) if guard is not None else ():
-        for place in reversed(_origins(case, operand)):
+        origins = _origins(case, operand)
+        for place in reversed(origins):
             text = case.line(place.path, place.line)
-            yield ChainStep(path=place.path, line=place.line, text=text, role="definition", value=f"{operand.text} = {operand.value}")
+            value = f"{operand.text} = {operand.value}" if place == origins[0] else ""
+            yield ChainStep(path=place.path, line=place.line, text=text, role="definition", value=value)
     yield from definitions
     if guard is not None:
         yield ChainStep(path=guard.path, line=guard.line, text=guard.condition, role="guard", value=guard.truth)

@@ -10,7 +10,7 @@ from agent.domain.changes import command_line
 from agent.domain.errors import RcaError
 from agent.domain.investigation import Fix
 from agent.domain.playbook import CodeTarget, FixTemplate, PlaybookHypothesis, SettingTarget, ValueClaim
-from agent.domain.reached import NEVER, RUNS, reading
+from agent.domain.reached import NEVER, OPEN, RUNS, reading
 from agent.domain.values import Known
 from agent.domain.verdict import Change, Counterfactual, NextEvent, Place
 from agent.subagents.playbook.case import Case
@@ -50,9 +50,10 @@ def evaluated(
     try:
         return Counterfactual(
             change=changes,
-            opens=tuple(_differing(case, changes, code, "runs", RUNS)),
-            closes=tuple(_differing(case, changes, code, "rests", NEVER)),
+            opens=tuple(_becoming(case, changes, code, "runs", RUNS)),
+            closes=tuple(_becoming(case, changes, code, "rests", NEVER)),
             sets=tuple(_sets(case, changes, settings)),
+            may=tuple(dict.fromkeys(place for expect in ("runs", "rests") for place in _becoming(case, changes, code, expect, OPEN))),
             next=tuple(dict.fromkeys(event for answer in code for event in _next(case, changes, answer))),
         )
     except RcaError as problem:
@@ -71,10 +72,10 @@ def _settings(targets: Sequence[TargetAnswer], confirmed: PlaybookHypothesis) ->
     return [name for name in dict.fromkeys([*judged, *claimed]) if not name.startswith("env:")]
 
 
-def _differing(case: Case, changes: tuple[Change, ...], code: Sequence[TargetAnswer], expect: str, wanted: str) -> Iterator[Place]:
+def _becoming(case: Case, changes: tuple[Change, ...], code: Sequence[TargetAnswer], expect: str, wanted: str) -> Iterator[Place]:
     """Places of the targets that expect this and that are read so under the changes, and not before.
 
-    A place that may run under the changes, or may not, is neither said to open nor to close.
+    A place that may run under the changes, or may not, is neither said to open nor to close: it is told apart.
     """
     changed = case.engine.under(changes)
     for why in (why for answer in code if _expects(answer) == expect for why in answer.answers):
