@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.options import What
+from agent.cli.options import Output, What, Where
+from agent.cli.resuming import Asked
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -47,23 +48,46 @@ async def run_on_many(
     progress: Progress,
     *,
     json_lines: bool,
-) -> int:
-    """The exit code: 0 where a cause is confirmed on some host, 2 where every host failed, else 1."""
-    from agent.cli.run import investigate, keep_run
-    from agent.hosts.many import each_host, group_outcomes
+    output: Output,
+) -> list[Outcome[Investigation]]:
+    """What came of each host, in the order in which they ended; each run is kept like one on a single host, and ``--out`` has its report.
+
+    With ``json_lines`` each line is printed as its host is done.
+    """
+    from agent.cli.run import kept_run
+    from agent.hosts.many import each_host
 
     async def work(spec: HostSpec) -> Investigation:
         progress.started(spec.name, symptom)
-        return await investigate(spec, symptom, what, playbooks, config, HostProgress(spec.name, progress))
+        asked = Asked(symptom=symptom, where=Where.of(spec), what=what, playbooks=playbooks)
+        return await kept_run(spec, asked, config, HostProgress(spec.name, progress))
 
     outcomes: list[Outcome[Investigation]] = []
     async for outcome in each_host(specs, work, at_once=config.max_hosts):
         outcomes.append(outcome)
-        if outcome.result is not None:
-            keep_run(outcome.result, config)
-        progress.ended(outcome.host, "done" if outcome.error is None else "failed", _line(outcome))
+        kept = "" if outcome.result is None else _keep(outcome.result, config, output)
+        progress.ended(outcome.host, "done" if outcome.error is None else "failed", f"{_line(outcome)}{kept}")
         if json_lines:
             click.echo(json.dumps(outcome.as_line(_plain), ensure_ascii=False))
+    return outcomes
+
+
+def _keep(found: Investigation, config: Settings, output: Output) -> str:
+    """Stores the run and writes its report; gives what a line says of both."""
+    from agent.cli.run import keep_run, written_report
+
+    if output.out:
+        written_report(found, output)
+    rows = dict(keep_run(found, config))
+    return f" ({rows['Report']})" if "Report" in rows else f" (not kept: {rows.get('Not kept', '')})"
+
+
+def present_many(outcomes: Sequence[Outcome[Investigation]], *, json_lines: bool) -> int:
+    """Prints each cause once with its hosts; gives the exit code: 0 where a cause is confirmed on some host, 2 where every host failed,
+    else 1.
+    """
+    from agent.hosts.many import group_outcomes
+
     if not json_lines:
         for group in group_outcomes(outcomes, cause_of):
             click.echo(group.summary)

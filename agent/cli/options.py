@@ -51,6 +51,21 @@ class Where:
         named = tuple(self.spec(name) for pattern in names for name in expand(pattern))
         return tuple(dict.fromkeys((*named, *listed)))
 
+    @classmethod
+    def of(cls, spec: HostSpec) -> Where:
+        """The options that lead to this one host."""
+        return cls(
+            hosts=(spec.name,),
+            transport=spec.transport,
+            port=spec.port,
+            user=spec.user,
+            identity=spec.identities,
+            jump=spec.jump,
+            known_hosts=spec.known_hosts,
+            host_key_policy=spec.host_key_policy,
+            container=spec.container,
+        )
+
     def one(self) -> HostSpec:
         """For a command that works on one host: several are refused rather than all but the first left out."""
         specs = self.specs()

@@ -54,7 +54,9 @@ class LiveProgress:
         self._title = title
         self._rows: dict[str, tuple[str, str]] = {}
         self._began: dict[str, float] = {}
-        self._live = Live(console=Console(file=stream), refresh_per_second=12, get_renderable=self._tree)
+        # What is printed meanwhile goes above the tree; into a file or a pipe it goes as ever.
+        redirect = sys.stdout.isatty()
+        self._live = Live(console=Console(file=stream), refresh_per_second=12, get_renderable=self._tree, redirect_stdout=redirect)
 
     def __enter__(self) -> LiveProgress:
         self._live.__enter__()

@@ -14,7 +14,7 @@ import click
 
 from agent.cli.attaching import attach as attach_to
 from agent.cli.attaching import known_ticket
-from agent.cli.many_hosts import run_on_many
+from agent.cli.many_hosts import present_many, run_on_many
 from agent.cli.model_options import ModelChoice, model_options
 from agent.cli.options import Output, What, Where, output_options, settings, what_options, where_options
 from agent.cli.progress import open_progress
@@ -72,7 +72,10 @@ def command(
         if resume or attach:
             raise click.UsageError("--resume and --attach are for one host.")
         with open_progress(f"rca run on {len(specs)} hosts", quiet=output.quiet, verbose=output.verbose) as progress:
-            return asyncio.run(run_on_many(specs, asked.symptom, what, playbooks, config, progress, json_lines=json_lines))
+            outcomes = asyncio.run(
+                run_on_many(specs, asked.symptom, what, playbooks, config, progress, json_lines=json_lines, output=output)
+            )
+        return present_many(outcomes, json_lines=json_lines)
     (spec,) = specs
     with open_progress(f"rca run on {spec.name}", quiet=output.quiet, verbose=output.verbose) as progress:
         found = asyncio.run(kept_run(spec, asked, config, progress))
@@ -182,10 +185,7 @@ def present(found: Investigation, output: Output, config: Settings, *, next_step
     """
     _print(found, output, [*keep_run(found, config), *_costs(found), *next_steps])
     if output.out:
-        from agent import wiring
-
-        report = wiring.report(output.format)
-        write_report(Path(output.out) / f"{found.run.id}{report.suffix}", report.render(found), quiet=output.quiet)
+        written_report(found, output)
     if found.outcome == "failed":
         problem = next((agent for agent in found.agents if agent.status == "failed"), None)
         click.echo(f"rca: {problem.summary if problem else 'the run failed'}", err=True)
@@ -226,6 +226,14 @@ def keep_run(found: Investigation, config: Settings) -> list[tuple[str, str]]:
     finally:
         store.close()
     return [*seen, ("Kept", f"run {found.run.id}"), ("Report", f"rca report show {found.run.id}")]
+
+
+def written_report(found: Investigation, output: Output) -> None:
+    """Writes the report to ``--out``, under the run's name; raises StoreError."""
+    from agent import wiring
+
+    report = wiring.report(output.format)
+    write_report(Path(output.out) / f"{found.run.id}{report.suffix}", report.render(found), quiet=output.quiet)
 
 
 def write_report(path: Path, text: str, *, quiet: bool) -> None:

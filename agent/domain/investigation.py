@@ -74,12 +74,13 @@ class DecisiveGuard(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetVerdict(Plain):
-    """A line that was expected to run."""
+    """A line that was expected to run, or to rest; or the line that changed ``setting``, where the finding is about its value."""
 
     path: str
     line: int
     text: str
     verdict: str
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -24,6 +25,12 @@ def read_playbook(path: Path) -> Playbook:
     except OSError as problem:
         raise PlaybookInvalid(f"cannot be read: {problem.strerror}", where="file", file=str(path)) from None
     return parse_playbook(content, str(path))
+
+
+def raw_playbook(path: Path) -> dict[str, Any]:
+    """The file of a playbook that was read before, as plain data: nothing in it is shared with anything else in it."""
+    found: dict[str, Any] = json.loads(json.dumps(_load_yaml(path.read_bytes(), str(path))))
+    return found
 
 
 def parse_playbook(content: bytes, origin: str) -> Playbook:

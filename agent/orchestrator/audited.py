@@ -62,7 +62,13 @@ def _overridden(setting: Setting, line: Line) -> Finding:
         ),
         guard=_decisive(guard),
         targets=(
-            TargetVerdict(path=changed.path, line=changed.line, text=changed.text or line(changed.path, changed.line), verdict="always"),
+            TargetVerdict(
+                path=changed.path,
+                line=changed.line,
+                text=changed.text or line(changed.path, changed.line),
+                verdict="always",
+                setting=setting.name,
+            ),
         ),
         chain=tuple(_steps(changed, line, f"{setting.name} = {now}")),
     )

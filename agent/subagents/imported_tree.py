@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,25 @@ async def find_tree(desk: Desk, process: ProcessFound, package: str) -> TreeFoun
     if located is None:
         raise _no_tree(desk, package, plan)
     return _report(desk, process, located, plan, entries)
+
+
+async def given_tree(desk: Desk, package: str, root: str) -> TreeFound:
+    """A directory that a person named, and the release that its metadata names. Whether it is there is for the snapshot to find."""
+    answers = await ask(desk.host, {"entries": commands.find([root], names=_METADATA, kind="", min_depth=1, max_depth=1)})
+    entries = _entries(answers).get(root, [])
+    version = package_version(package, entries)
+    if not version:
+        desk.unknown(f"the version of {package}", f"no metadata directory in {root} names it, or several disagree", "name its release")
+    located = Located(package=package, root=root, how="given with --tree")
+    return TreeFound(
+        located=located, version=version, python="", installed=installed_packages(entries), evidence=_beside(desk, root, entries)
+    )
+
+
+def _beside(desk: Desk, root: str, entries: Sequence[str]) -> tuple[str, ...]:
+    """The metadata directories as evidence, where there are any."""
+    found = "\n".join(f"{root}/{name}" for name in sorted(entries) if name.endswith("-info"))
+    return (desk.ledger.add("command", found, path=root, command=f"ls -d {shlex.quote(root)}/*-info"),) if found else ()
 
 
 async def _version_from_maps(desk: Desk, pid: int) -> str:

@@ -9,8 +9,7 @@ from agent.domain.errors import UsageError
 from agent.domain.launch import Launch
 from agent.domain.redaction import is_redacted, without_secrets
 from agent.probes.products import Product, python_program, server_command
-from agent.probes.source_tree import Located
-from agent.subagents.imported_tree import TreeFound, find_tree
+from agent.subagents.imported_tree import TreeFound, find_tree, given_tree
 from agent.subagents.interface import Desk
 from agent.subagents.server_process import ProcessFound, find_process
 
@@ -53,8 +52,7 @@ class LaunchFacts:
         package = _package(process)
         if not self.tree:
             return Subject(process=process, tree=await find_tree(desk, process, package))
-        located = Located(package=package, root=self.tree.rstrip("/") or "/", how="given with --tree")
-        return Subject(process=process, tree=TreeFound(located=located, version="", python="", installed={}, evidence=()))
+        return Subject(process=process, tree=await given_tree(desk, package, self.tree.rstrip("/") or "/"))
 
     def summary(self, result: Subject) -> str:
         process, tree = result.process, result.tree

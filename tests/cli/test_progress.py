@@ -59,7 +59,8 @@ def test_the_tree_fits_its_terminal(width: int, monkeypatch: pytest.MonkeyPatch)
 
 def test_on_a_terminal_the_tree_is_drawn_on_standard_error_alone(tmp_path: Path) -> None:
     """With a real pseudo-terminal for standard error and a pipe for standard output."""
-    script = "from agent.cli.progress import open_progress as opened; from tests.cli.test_progress import play; "
+    script = "from agent.cli.progress import open_progress as opened; from tests.cli.test_progress import play\n"
+    script += "with opened('title', quiet=False, verbose=False): print('a result')\n"
     script += "play(opened('title', quiet=False, verbose=False))"
     leader, follower = pty.openpty()
     process = subprocess.Popen(
@@ -79,7 +80,7 @@ def test_on_a_terminal_the_tree_is_drawn_on_standard_error_alone(tmp_path: Path)
         shown += piece
     os.close(leader)
     out, _ = process.communicate(timeout=30)
-    assert process.returncode == 0 and out == b""
+    assert process.returncode == 0 and out == b"a result\n", "what is printed while the tree is drawn goes where standard output goes"
     assert b"title" in shown and b"process 42" in shown and b"no such file" in shown
 
 

@@ -9,11 +9,13 @@ import pytest
 import yaml
 
 from agent.domain.errors import UsageError
-from agent.domain.investigation import Investigation, NumberExplained, TargetVerdict
+from agent.domain.investigation import Cause, Investigation, NumberExplained, TargetVerdict
 from agent.domain.playbook import CodeTarget
 from agent.library.reading import parse_playbook
 from agent.library.templates import render
-from agent.subagents.playbook.draft import Remembered, draft, query_of
+from agent.subagents.playbook.draft import draft, query_of
+from agent.subagents.playbook.draft_tests import Remembered
+from agent.subagents.playbook.origin import Origin
 from tests.engines import FakeEngine, FakeTree
 from tests.reports.samples import RUNNER, founding, nothing_found
 
@@ -132,7 +134,86 @@ def test_words_of_a_host_that_look_like_a_template_stay_words() -> None:
     assert render(content["explanation"], {}) == hostile
 
 
-def test_a_run_without_a_confirmed_line_gives_no_playbook() -> None:
-    for empty in (nothing_found(), run(findings=(replace(run().findings[0], confidence="suspected"),))):
-        with pytest.raises(UsageError, match="no confirmed finding"):
-            draft(empty, "mine", REMEMBERED, None)
+def test_a_run_without_a_finding_gives_no_playbook_and_says_why() -> None:
+    with pytest.raises(UsageError, match="found no cause \\(no fault found\\)"):
+        draft(nothing_found(), "mine", REMEMBERED, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"confidence": "suspected"}, "is only suspected"),
+        ({"targets": (), "counterfactual": None}, "names no line of code and no setting"),
+    ],
+)
+def test_a_finding_that_proves_nothing_gives_no_playbook_and_says_why(changes: dict[str, Any], why: str) -> None:
+    unsaid = run(findings=(replace(run().findings[0], **changes),))
+    with pytest.raises(UsageError, match=f"{why}, and its playbook eagle3-aux-capture is not at hand"):
+        draft(unsaid, "mine", REMEMBERED, None)
+    with pytest.raises(UsageError, match="no playbook stands behind it"):
+        draft(replace(unsaid, playbook=""), "mine", REMEMBERED, None)
+    with pytest.raises(UsageError, match="would prove nothing"):
+        draft(unsaid, "mine", REMEMBERED, None, origin(title="about something else"))
+
+
+def test_a_run_of_an_unknown_release_gives_no_playbook_and_says_why() -> None:
+    base = run()
+    assert base.subject is not None
+    with pytest.raises(UsageError, match=r"the release that run \S+ read is not known"):
+        draft(replace(base, subject=replace(base.subject, version="")), "mine", REMEMBERED, None)
+
+
+def origin(**changes: Any) -> Origin:
+    """The playbook that the run followed: it asks the log and the launch, and no line."""
+    content = {
+        "schema": "rca.playbook/1",
+        "id": "eagle3-aux-capture",
+        "title": run().findings[0].title,
+        "summary": "s",
+        "applies_to": [{"package": "sglang"}],
+        "match": {"symptom": ["dim"], "log": ["falling back"]},
+        "targets": [{"id": "size", "setting": "chunked_prefill_size", "fault": "asked > effective"}],
+        "hypotheses": [{"id": "log", "claim": "c", "role": "cause", "checks": [{"log": {"pattern": "accept len: 1\\.00"}}]}],
+        "cause": {"kind": "code", "name": "x"},
+        "explanation": "e",
+        "fix": {"summary": "f"},
+        **changes,
+    }
+    return Origin(playbook=parse_playbook(yaml.safe_dump(content).encode(), "origin.yaml"), content=content)
+
+
+def test_a_finding_without_a_line_is_asked_again_as_its_playbook_asks_it() -> None:
+    unsaid = run(findings=(replace(run().findings[0], confidence="suspected", targets=(), guard=None),))
+    log = ("server_args=...", "accept len: 1.00, x", "accept len: 1.00, x", "ready")
+    content = draft(unsaid, "mine", replace(REMEMBERED, log=log), None, origin())
+    playbook = parse_playbook(yaml.safe_dump(content).encode(), "mine.yaml")
+    assert (playbook.id, playbook.applies_to[0].versions, playbook.hypotheses[0].claim) == ("mine", "==0.5.9", "c")
+    assert [(test.expect, test.log) for test in playbook.tests] == [("confirmed", log[1:2]), ("silent", log[1:2])]
+    said_nothing = draft(unsaid, "mine", replace(REMEMBERED, log=("starting", "ready")), None, origin())
+    assert said_nothing["tests"][0]["log"] == ["ready"], "a log that was read and says nothing of it"
+    assert "log" not in draft(unsaid, "mine", REMEMBERED, None, origin())["tests"][0], "a log that was not read"
+
+
+def test_a_setting_at_fault_stays_a_setting() -> None:
+    line = TargetVerdict(path="sglang/srt/server_args.py", line=9, text="self.size = 1", verdict="always", setting="chunked_prefill_size")
+    cause = Cause(kind="flag", name="--chunked-prefill-size", actual=2048, required=(8192,))
+    base = run()
+    assert base.launch is not None
+    launch = replace(base.launch, argv=("serve", "--chunked-prefill-size", "8192"))
+    finding = replace(base.findings[0], targets=(line,), cause=cause, counterfactual=None, guard=None)
+    content = draft(replace(base, findings=(finding,), launch=launch), "mine", REMEMBERED, None)
+    assert content["targets"] == [{"id": "chunked-prefill-size", "setting": "chunked_prefill_size", "fault": "asked != effective"}]
+    assert content["hypotheses"][0]["checks"] == [{"value": {"setting": "chunked_prefill_size", "is": "effective == 2048"}}]
+    assert content["match"]["when"][0] == "launch.flags.chunked_prefill_size == 8192", "what the launch says, not what became of it"
+    assert content["cause"]["actual"] == "setting.chunked_prefill_size"
+    parse_playbook(yaml.safe_dump(content).encode(), "mine.yaml")
+    followed = draft(replace(base, findings=(finding,), launch=launch), "mine", REMEMBERED, None, origin())
+    assert followed["targets"][0]["fault"] == "asked > effective", "as the playbook that was followed sees it"
+
+
+def test_a_value_that_was_calculated_is_calculated_again() -> None:
+    fix = {"summary": "f", "changes": [{"name": "--speculative-algorithm", "formula": "upper(launch.flags.speculative_algorithm)"}]}
+    content = draft(run(), "mine", REMEMBERED, None, origin(fix=fix))
+    assert content["fix"]["changes"] == [{"name": "--speculative-algorithm", "formula": "upper(launch.flags.speculative_algorithm)"}]
+    other = draft(run(), "mine", REMEMBERED, None, origin(fix=fix, title="about something else"))
+    assert other["fix"]["changes"] == [{"name": "--speculative-algorithm", "to": "EAGLE3"}]

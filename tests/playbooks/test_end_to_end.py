@@ -171,6 +171,7 @@ def test_a_saved_run_reproduces_itself_and_says_where_it_holds(trees: Path, caps
     assert content["match"]["when"] == ["launch.flags.mode == 'slow'"]
     assert content["applies_to"] == [{"package": "shop", "versions": ">=1.0,<=1.2"}]
     assert "It holds on 1.0, 1.1, 1.2." in said
+    assert "Trying shop 1.0.\nTrying shop 1.2.\nTrying shop 2.0.\n" in said
     assert "It does not hold on 2.0: expected confirmed, got silent" in said
     assert run(["playbook", "test", "mine", "--trees", str(trees)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 0 skipped"

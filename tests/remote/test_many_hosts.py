@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent import wiring
 from agent.cli import run
-from agent.cli.many_hosts import run_on_many
-from agent.cli.options import What, Where
+from agent.cli.many_hosts import present_many, run_on_many
+from agent.cli.options import Output, What, Where
+from agent.cli.resuming import way_to
 from agent.config import Settings, load_settings
 from agent.domain.errors import ConnectFailed
 from agent.domain.investigation import Cause, Finding, Investigation, RunInfo, Symptom
 from agent.domain.launch import HostSpec
+from agent.hosts.interface import Host
 from agent.orchestrator import Silence
 
 
@@ -39,17 +44,35 @@ def config(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def investigate(spec: HostSpec, *_: object) -> Investigation:
+    async def investigate(spec: HostSpec, *_: object, open_host: Callable[[], Awaitable[Host]], run_id: str) -> Investigation:
+        await open_host()
+        made = found(spec.name, "no_fault_found" if spec.name == "gpu04" else "cause_confirmed")
+        return replace(made, run=replace(made.run, id=run_id))
+
+    async def opened(spec: HostSpec, *_: object) -> StandIn:
         if spec.name == "gpu03":
             raise ConnectFailed("gpu03 port 22 refused the connection", host="gpu03")
-        return found(spec.name, "no_fault_found" if spec.name == "gpu04" else "cause_confirmed")
+        return StandIn()
 
     monkeypatch.setattr(run, "investigate", investigate)
+    monkeypatch.setattr(wiring, "open_host", opened)
+
+
+class StandIn:
+    """A host that answers, and is asked nothing."""
+
+    transport_name, transport_reason = "asyncssh", "test"
+
+
+async def on(hosts: Sequence[str], config: Settings, *, where: Where | None = None, json_lines: bool = False, out: str = "") -> int:
+    specs = replace(where or Where(), hosts=tuple(hosts)).specs()
+    output = Output(format="md", out=out)
+    outcomes = await run_on_many(specs, "x", What(log="/l"), (), config, Silence(), json_lines=json_lines, output=output)
+    return present_many(outcomes, json_lines=json_lines)
 
 
 async def test_equal_causes_are_told_once(config: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    code = await run_on_many(Where(hosts=("gpu[01-05]",)).specs(), "x", What(), (), config, Silence(), json_lines=False)
-    assert code == 0
+    assert await on(["gpu[01-05]"], config) == 0
     assert capsys.readouterr().out.splitlines() == [
         "3 of 5 hosts: EAGLE-3 draft under EAGLE: --speculative-algorithm is EAGLE (gpu[01-02,05])",
         "1 of 5 hosts: no fault found (gpu04)",
@@ -58,7 +81,7 @@ async def test_equal_causes_are_told_once(config: Settings, capsys: pytest.Captu
 
 
 async def test_json_lines(config: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    await run_on_many(Where(hosts=("gpu[03-05]",)).specs(), "x", What(), (), config, Silence(), json_lines=True)
+    await on(["gpu[03-05]"], config, json_lines=True)
     rows = {row["host"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
     assert sorted(rows) == ["gpu03", "gpu04", "gpu05"]
     assert rows["gpu03"]["error"]["type"] == "ConnectFailed"
@@ -67,7 +90,29 @@ async def test_json_lines(config: Settings, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize(("hosts", "code"), [(("gpu03",), 2), (("gpu04",), 1), (("gpu03", "gpu04"), 1), (("gpu01", "gpu03"), 0)])
 async def test_exit_codes(hosts: tuple[str, ...], code: int, config: Settings) -> None:
-    assert await run_on_many(Where(hosts=hosts).specs(), "x", What(), (), config, Silence(), json_lines=False) == code
+    assert await on(hosts, config) == code
+
+
+async def test_each_run_is_kept_with_the_way_to_its_host(config: Settings) -> None:
+    """So that it can be verified, resumed and compared like one on a single host."""
+    where = Where(user="me", port=2222, identity=("key",), jump=("bastion",), host_key_policy="accept-new")
+    await on(["gpu[01-03]", "[::1]"], config, where=where)
+    store = wiring.store(config)
+    entries = {entry.host: entry.id for entry in store.list()}
+    store.close()
+    assert sorted(entries) == ["::1", "gpu01", "gpu02"], "a host that could not be reached left nothing"
+    for host, id in entries.items():
+        again, what = way_to(config, id, Where(), What())
+        (spec,) = again.specs()
+        assert spec == replace(where, hosts=(f"[{host}]" if ":" in host else host,)).one()
+        assert what == What(log="/l")
+
+
+async def test_each_report_is_written(config: Settings, tmp_path: Path) -> None:
+    await on(["gpu[01-04]"], config, out=str(tmp_path / "out"))
+    written = sorted((tmp_path / "out").iterdir())
+    assert [file.suffix for file in written] == [".md"] * 3
+    assert sum("EAGLE" in file.read_text() for file in written) == 2
 
 
 def test_hosts_of_an_inventory_come_with_the_options(tmp_path: Path) -> None:

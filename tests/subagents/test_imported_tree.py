@@ -12,6 +12,7 @@ import pytest
 
 from agent.demo.stage import make_environment, standing_in
 from agent.domain.errors import NotFoundOnHost
+from agent.domain.launch import Launch
 from agent.probes.products import Product
 from agent.subagents.launch_facts import LaunchFacts, Subject
 from tests.subagents.live import desk, product, server, this_machine, write
@@ -160,4 +161,27 @@ async def test_a_given_tree_is_taken_as_it_is(tmp_path: Path) -> None:
     with server(tmp_path, "-m", f"{demo.name}.server") as pid:
         async with this_machine() as host:
             found = await LaunchFacts(pid=pid, tree="/some/where/").run(desk(host, demo))
-    assert (found.root, found.package) == ("/some/where", demo.name)
+    assert (found.root, found.package, found.tree.version, found.tree.evidence) == ("/some/where", demo.name, "", ())
+
+
+@pytest.mark.parametrize(
+    ("metadata", "version"),
+    [
+        (["{0}-1.2.3.dist-info"], "1.2.3"),
+        (["{0}-1.2.3.dist-info", "other-9.dist-info"], "1.2.3"),
+        (["{0}-1.2.3.dist-info", "{0}-2.dist-info"], ""),
+        (["other-9.dist-info"], ""),
+    ],
+)
+async def test_a_given_tree_tells_its_release_like_any_other(tmp_path: Path, metadata: list[str], version: str) -> None:
+    demo = product()
+    write(tmp_path / "tree", {f"{name.format(demo.name)}/METADATA": "" for name in metadata} | package(demo.name))
+    launch = Launch(argv=("python3", "-m", f"{demo.name}.server"))
+    async with this_machine() as host:
+        at = desk(host, demo)
+        found = await LaunchFacts(launch=launch, tree=f"{tmp_path}/tree").run(at)
+    assert found.tree.version == version
+    assert [one.what for one in at.unknowns] == ([] if version else [f"the version of {demo.name}"])
+    (shown,) = at.ledger.only(found.tree.evidence)
+    done = subprocess.run(shown.command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{shown.excerpt}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from agent.config import Settings
     from agent.domain.investigation import Investigation
     from agent.domain.playbook import Playbook
+    from agent.domain.source import SourceTree
     from agent.evaluation.interface import Engine
-    from agent.subagents.playbook.draft import Remembered
+    from agent.subagents.playbook.draft_tests import Remembered
+    from agent.subagents.playbook.origin import Origin
 
 
 @click.command("save")
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
 def command(run: str, id_: str, trees: str, fetch: bool, out: str, force: bool) -> int:
     """Make a playbook draft of the stored RUN (an id, the beginning of one, or "last").
 
-    Its lines become code queries, its launch and configs a test. Where trees of neighbouring releases are at hand, the draft is tried on
+    Its lines become code queries, its launch and configs a test. A finding without a line or setting, which rests on configuration or
+    log alone, is asked again as the run's own playbook asks it. Where trees of neighbouring releases are at hand, the draft is tried on
     them and its version range says where it held.
     """
     from agent.domain.errors import UsageError
@@ -42,7 +46,7 @@ def command(run: str, id_: str, trees: str, fetch: bool, out: str, force: bool) 
         raise UsageError(f"{place} is there already", hint="choose another --id, or give --force")
     investigation, remembered = _load(run, config)
     releases = Releases(config, trees, fetch=fetch)
-    content = draft(investigation, id_, remembered, _engine(investigation, remembered, releases))
+    content = draft(investigation, id_, remembered, _engine(investigation, remembered, releases), _origin(investigation, config))
     playbook = parse_playbook(_yaml(content, investigation), str(place))
     _try_on_releases(playbook, content, releases)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +59,7 @@ def command(run: str, id_: str, trees: str, fetch: bool, out: str, force: bool) 
 def _load(reference: str, config: Settings) -> tuple[Investigation, Remembered]:
     from agent import wiring
     from agent.orchestrator import remembered as names
-    from agent.subagents.playbook.draft import Remembered
+    from agent.subagents.playbook.draft_tests import Remembered
 
     store = wiring.store(config)
     try:
@@ -64,16 +68,33 @@ def _load(reference: str, config: Settings) -> tuple[Investigation, Remembered]:
     finally:
         store.close()
     configs = json.loads(kept.get(names.CONFIGS, b"{}"))
+    log = kept.get(names.LOG)
     return investigation, Remembered(
-        configs={role: (one["path"], one["config"]) for role, one in configs.items()}, facts=json.loads(kept.get(names.FACTS, b"{}"))
+        configs={role: (one["path"], one["config"]) for role, one in configs.items()},
+        facts=json.loads(kept.get(names.FACTS, b"{}")),
+        log=None if log is None else tuple(log.decode("utf-8", "replace").split("\n")),
     )
+
+
+def _origin(run: Investigation, config: Settings) -> Origin | None:
+    """The playbook that the run followed, where it is still there."""
+    from agent import wiring
+    from agent.domain.errors import UsageError
+    from agent.library.reading import raw_playbook
+    from agent.subagents.playbook.origin import Origin
+
+    try:
+        playbook = wiring.library(config).get(run.playbook)
+    except UsageError:
+        return None
+    return Origin(playbook=playbook, content=raw_playbook(Path(playbook.origin)))
 
 
 def _engine(run: Investigation, remembered: Remembered, releases: Releases) -> Engine | None:
     """On the published release: its lines are those of the run where nobody patched the host's files."""
     from agent import wiring
     from agent.domain.launch import Launch
-    from agent.subagents.playbook.draft import folder_of
+    from agent.subagents.playbook.draft_tests import folder_of
     from agent.subagents.playbook.rehearsal import GivenFiles
 
     tree = releases.tree(run.subject.package, run.subject.version) if run.subject else None
@@ -98,18 +119,25 @@ def _try_on_releases(playbook: Playbook, content: dict[str, Any], releases: Rele
     for problem in rehearse(playbook, test, own, wiring.open_engine).problems:
         click.echo(f"The draft does not reproduce the run on {test.version}: {problem}", err=True)
         return
-    found = spread(
-        playbook, test, releases.versions(test.package), lambda version: releases.tree(test.package, version), wiring.open_engine
-    )
+    found = spread(playbook, test, releases.versions(test.package), partial(_announced, releases, test.package), wiring.open_engine)
     content["applies_to"] = [{"package": test.package, "versions": found.specifier}]
     click.echo(f"It holds on {', '.join(found.held)}.", err=True)
     for version, problem in found.failed.items():
         click.echo(f"It does not hold on {version}: {problem}", err=True)
 
 
+def _announced(releases: Releases, package: str, version: str) -> SourceTree | None:
+    """The tree; judging it takes its time, so it is told before."""
+    tree = releases.tree(package, version)
+    if tree is not None:
+        click.echo(f"Trying {package} {version}.", err=True)
+    return tree
+
+
 def _yaml(content: dict[str, Any], run: Investigation) -> bytes:
     import yaml
 
     head = f"# Draft from run {run.run.id}. The words are the report's, conditions and queries are generalised: read it first.\n"
-    text: str = yaml.safe_dump(content, sort_keys=False, width=140, allow_unicode=True)
+    plain = json.loads(json.dumps(content))  # nothing in it is shared, so nothing is written as an alias
+    text: str = yaml.safe_dump(plain, sort_keys=False, width=140, allow_unicode=True)
     return (head + text).encode()

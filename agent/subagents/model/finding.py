@@ -59,7 +59,9 @@ def finding_of_setting(id_: str, row: Setting, sources: Sources, evidence: tuple
         guard=None if deciding is None else DecisiveGuard(
             path=deciding.path, line=deciding.line, condition=deciding.condition, truth=deciding.truth, function=deciding.function
         ),
-        targets=(TargetVerdict(path=changed.path, line=changed.line, text=_line(sources, changed.path, changed.line), verdict="always"),),
+        targets=(TargetVerdict(
+            path=changed.path, line=changed.line, text=_line(sources, changed.path, changed.line), verdict="always", setting=row.name
+        ),),
         chain=tuple(ChainStep(path=g.path, line=g.line, text=g.condition, role="guard", value=g.truth) for g in changed.guards),
     )  # fmt: skip
 
@@ -80,10 +82,11 @@ def _chain(answer: WhyAnswer, guard: Guard, sources: Sources) -> Iterator[ChainS
     """Where the condition's values come from, the condition, the line."""
     seen = set()
     for operand in guard.operands:
-        for place in reversed(_origins(operand, sources)):
+        origins = _origins(operand, sources)
+        for place in reversed(origins):
             if (place.path, place.line) not in seen:
                 seen.add((place.path, place.line))
-                said = f"{operand.text} = {operand.value}"
+                said = f"{operand.text} = {operand.value}" if place == origins[0] else ""
                 yield ChainStep(
                     path=place.path, line=place.line, text=_line(sources, place.path, place.line), role="definition", value=said
                 )

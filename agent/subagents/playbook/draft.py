@@ -5,18 +5,17 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from agent.domain.changes import changed_launch
 from agent.domain.errors import TargetNotFound, UsageError
-from agent.domain.facts import ROLES
+from agent.domain.facts import parse_flags
 from agent.domain.formula import Formula, FormulaError
 from agent.domain.investigation import Finding, Investigation, TargetVerdict
-from agent.domain.launch import Launch
 from agent.domain.playbook import SCHEMA, CodeTarget
-from agent.domain.verdict import Change
 from agent.evaluation.interface import Engine
+from agent.subagents.playbook.draft_tests import Remembered, own_tests
+from agent.subagents.playbook.origin import Origin, asked_again, fault_of, formulas_of
 from agent.subagents.playbook.targets import fits
 
 _ASSIGN = re.compile(r"^(?:[\w.\[\]'\"]+\.)?(\w+)\s*(?::[^=]+)?=(?!=)\s*(.*)$")
@@ -27,56 +26,67 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{4,}")
 _COMMON: Final = frozenset(
     "about after again always before between cannot every exactly never nothing other should their there where which while".split()
 )
-_OF_THE_MACHINE: Final = frozenset(("PATH", "HOME", "PWD", "LANG", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH", "XDG_CACHE_HOME"))
-"""Variables that say where things lie on one machine: no part of what reproduces a failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
-    """What a run left behind beside its report. ``configs``: role to (path of config.json, content)."""
-
-    configs: Mapping[str, tuple[str, Mapping[str, Any]]]
-    facts: Mapping[str, Any]
-
-
-def draft(run: Investigation, id: str, remembered: Remembered, engine: Engine | None) -> dict[str, Any]:
+def draft(run: Investigation, id: str, remembered: Remembered, engine: Engine | None, origin: Origin | None = None) -> dict[str, Any]:
     """The draft as plain data in the order of the schema; ``engine`` (for the run's own tree and launch) sharpens the queries.
 
-    Raises UsageError for a run without a confirmed finding with targets.
+    A finding that rests on configuration, log or text alone has no line to make a query of: what ``origin``, its playbook, asks is then
+    asked again, with the run as its test. Raises UsageError for a run that gives no playbook, and says why.
     """
-    finding = next((finding for finding in run.findings if finding.targets and finding.confidence != "suspected"), None)
-    if finding is None or run.subject is None or run.launch is None:
-        raise UsageError(f"run {run.run.id} has no confirmed finding with a line of code", hint="`rca runs list` shows which runs have")
-    targets = list(_targets(finding, engine))
+    finding = next((finding for finding in run.findings if finding.touched and finding.confidence != "suspected"), None)
+    if run.subject is None or run.launch is None or not run.findings:
+        raise UsageError(
+            f"run {run.run.id} found no cause ({run.outcome.replace('_', ' ')}), so there is nothing that a playbook could find again",
+            hint="`rca runs list` shows which runs have a finding",
+        )
+    if not run.subject.version:
+        raise UsageError(
+            f"the release that run {run.run.id} read is not known, and a playbook's test names one",
+            hint="run it again where the package's metadata stands beside it",
+        )
+    if finding is not None:
+        return _generalised(run, finding, id, remembered, engine, origin)
+    return asked_again(run, id, remembered, origin)
+
+
+def _generalised(
+    run: Investigation, finding: Finding, id: str, remembered: Remembered, engine: Engine | None, origin: Origin | None
+) -> dict[str, Any]:
+    assert run.subject is not None
+    targets = list(_targets(finding, engine, origin))
     return {
         "schema": SCHEMA,
         "id": id,
-        "title": finding.title,
+        "title": _one_line(finding.title),
         "summary": _one_line(finding.summary),
         "applies_to": [{"package": run.subject.package, "versions": f"=={run.subject.version}"}],
         "match": _match(run, finding),
         "targets": targets,
         "hypotheses": [_hypothesis(finding, targets)],
         "numbers": [{"formula": formula.text, "means": means} for formula, means in _numbers(run)],
-        "cause": _cause(finding),
+        "cause": _cause(run, finding),
         "explanation": _literal(finding.summary),
-        "fix": _fix(finding, remembered),
+        "fix": _fix(finding, remembered, origin),
         "tests": list(own_tests(run, finding, remembered)),
     }
 
 
-def _targets(finding: Finding, engine: Engine | None) -> Iterator[dict[str, Any]]:
-    """One target per kind of line; lines that one query already covers add nothing."""
+def _targets(finding: Finding, engine: Engine | None, origin: Origin | None) -> Iterator[dict[str, Any]]:
+    """One target per setting and per kind of line; lines that one query already covers add nothing."""
     made: dict[tuple[str, str], str] = {}
     for verdict in finding.touched:
-        query, text = query_of(verdict)
+        query, text = (f"setting:{verdict.setting}", "") if verdict.setting else query_of(verdict)
         file = posixpath.dirname(verdict.path) + "/**"
         if (query, text) in made:
             continue
-        target = _sharpened(CodeTarget(id=_identifier(query, made.values()), query=query, file=file, text=text), verdict, engine)
-        made[query, text] = target.id
+        name = made[query, text] = _identifier(query, made.values())
+        if verdict.setting:
+            yield {"id": name, "setting": verdict.setting, "fault": fault_of(verdict.setting, origin)}
+            continue
+        target = _sharpened(CodeTarget(id=name, query=query, file=file, text=text), verdict, engine)
         expect = {"expect": "rests"} if verdict.verdict == "always" else {}
-        yield {"id": target.id, "query": target.query, "file": target.file, **({"text": target.text} if target.text else {}), **expect}
+        yield {"id": name, "query": target.query, "file": target.file, **({"text": target.text} if target.text else {}), **expect}
 
 
 def query_of(target: TargetVerdict) -> tuple[str, str]:
@@ -124,7 +134,7 @@ def _match(run: Investigation, finding: Finding) -> dict[str, Any]:
     return {
         "symptom": [rf"(?i)\b{re.escape(word)}" for word in dict.fromkeys(word.lower() for word in words)],
         "numbers": [formula.text for formula in formulas],
-        "when": [*_cause_condition(finding), *(f"present({name})" for name in named)],
+        "when": [*_cause_condition(run, finding), *(f"present({name})" for name in named)],
     }
 
 
@@ -138,27 +148,44 @@ def _numbers(run: Investigation) -> Iterator[tuple[Formula, str]]:
             continue
 
 
-def _cause_condition(finding: Finding) -> list[str]:
-    """The launch has the value that was found guilty; a cause in code or platform gives no condition."""
-    cause = finding.cause
-    fact = {
-        "flag": f"launch.flags.{cause.name.removeprefix('--').replace('-', '_')}",
-        "env": f"launch.env.{cause.name.removeprefix('env:')}",
-    }
-    if cause.kind not in fact:
+def _cause_condition(run: Investigation, finding: Finding) -> list[str]:
+    """The launch's own words for the flag or variable that was found guilty; a cause in code, config or platform gives no condition."""
+    fact, _, key = _fact_of(finding).rpartition(".")
+    if not fact or run.launch is None:
         return []
-    if cause.actual is None:
-        return [f"absent({fact[cause.kind]})"]
-    return [f"{fact[cause.kind]} == {cause.actual!r}"]
+    given: Mapping[str, Any] = parse_flags(run.launch.argv) if fact == "launch.flags" else run.launch.env
+    return [f"{fact}.{key} == {given[key]!r}"] if key in given else [f"absent({fact}.{key})"]
+
+
+def _fact_of(finding: Finding) -> str:
+    """Empty for what no flag and no variable says."""
+    cause = finding.cause
+    if cause.kind == "flag" and cause.name.startswith("--"):
+        return f"launch.flags.{cause.name.removeprefix('--').replace('-', '_')}"
+    return f"launch.env.{cause.name.removeprefix('env:')}" if cause.kind == "env" else ""
 
 
 def _hypothesis(finding: Finding, targets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    checks: list[dict[str, Any]] = [{"verdict": {"target": t["id"], "is": "runs" if "expect" in t else "never"}} for t in targets]
+    checks: list[dict[str, Any]] = [
+        {"verdict": {"target": t["id"], "is": "runs" if "expect" in t else "never"}} for t in targets if "query" in t
+    ]
+    checks += [{"value": {"setting": name, "is": f"effective == {value!r}"}} for name, value in _values(finding, targets)]
     guard = finding.guard
     if guard is not None and targets:
         condition = _held_by(guard.decisive_operand or guard.condition)
         checks.append({"guard": {"target": targets[0]["id"], "condition": condition, "truth": guard.truth}})
     return {"id": "cause", "claim": _literal(_one_line(finding.summary)), "role": "cause", "checks": checks}
+
+
+def _values(finding: Finding, targets: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """What the settings at fault were seen to be: as the fix changes them, or as the cause says."""
+    seen = {change.name: change.from_ for change in (finding.counterfactual.sets if finding.counterfactual else ())}
+    for target in targets:
+        name = target.get("setting", "")
+        if name in seen:
+            yield name, seen[name]
+        elif name and finding.cause.name in (name, f"--{name.replace('_', '-')}"):
+            yield name, finding.cause.actual
 
 
 def _held_by(condition: str) -> str:
@@ -168,21 +195,28 @@ def _held_by(condition: str) -> str:
     return rf"\b{re.escape(kept[-1])}\b" if kept else re.escape(condition)
 
 
-def _cause(finding: Finding) -> dict[str, Any]:
+def _cause(run: Investigation, finding: Finding) -> dict[str, Any]:
+    """A finding about a setting's value tells that value; any other what the launch says."""
     cause = finding.cause
-    fact = _cause_condition(finding)
-    actual = {"actual": re.split(r" == |\(|\)", fact[0])[1 if fact[0].startswith("absent") else 0]} if fact else {}
-    return {"kind": cause.kind, "name": cause.name, **actual, "required": list(cause.required)}
+    setting = next((target.setting for target in finding.touched if target.setting), "")
+    named = setting and cause.name in (setting, f"--{setting.replace('_', '-')}")
+    fact = f"setting.{setting}" if named else _fact_of(finding)
+    return {"kind": cause.kind, "name": cause.name, **({"actual": fact} if fact else {}), "required": list(cause.required)}
 
 
-def _fix(finding: Finding, remembered: Remembered) -> dict[str, Any]:
+def _fix(finding: Finding, remembered: Remembered, origin: Origin | None) -> dict[str, Any]:
     changes = finding.counterfactual.change if finding.counterfactual else ()
     summary = finding.fix.summary if finding.fix else "Make the change below."
     return {
         "summary": _literal(_one_line(summary)),
-        "changes": [{"name": _by_role(change.name, remembered), "to": change.to} for change in changes],
+        "changes": [_change(_by_role(change.name, remembered), change.to, formulas_of(origin, finding)) for change in changes],
         "warnings": [_literal(_one_line(text)) for text in (finding.fix.warnings if finding.fix else ())],
     }
+
+
+def _change(name: str, value: Any, formulas: Mapping[str, str]) -> dict[str, Any]:
+    """A value that was calculated for this launch is calculated again for the next."""
+    return {"name": name, "formula": formulas[name]} if name in formulas else {"name": name, "to": value}
 
 
 def _by_role(name: str, remembered: Remembered) -> str:
@@ -191,49 +225,6 @@ def _by_role(name: str, remembered: Remembered) -> str:
         if name.startswith(f"config:{path}:"):
             return f"config:{role}:{name.removeprefix(f'config:{path}:')}"
     return name
-
-
-def own_tests(run: Investigation, finding: Finding, remembered: Remembered) -> Iterator[dict[str, Any]]:
-    """The run's own launch, where the playbook has to confirm, and the launch under the fix, where it has to be silent."""
-    assert run.launch is not None and run.subject is not None
-    env = {name: value for name, value in run.launch.env.items() if name not in _OF_THE_MACHINE}
-    launch = Launch(argv=run.launch.argv, env=env)
-    base = {
-        "release": {"package": run.subject.package, "version": run.subject.version},
-        "symptom": run.symptom.text,
-        "models": {folder_of(run, path): dict(config) for path, config in remembered.configs.values()},
-        **{role: folder_of(run, path) for role, (path, _) in remembered.configs.items() if role in ROLES},
-        **({"assume": dict(remembered.facts)} if remembered.facts else {}),
-    }
-    guard = {"guard": {"path": finding.guard.path, "line": finding.guard.line}} if finding.guard else {}
-    yield {"name": "as it was found", **base, **_launch(launch), "expect": "confirmed", **guard}
-    changes = _inputs(finding)
-    if changes:
-        yield {"name": "healthy under the fix", **base, **_launch(changed_launch(launch, changes)), "expect": "silent"}
-
-
-def folder_of(run: Investigation, path: str) -> str:
-    """The model's directory as the launch names it: relative, absolute, or as the name of a repository in the download cache."""
-    folder = posixpath.dirname(path)
-    if run.launch is None:
-        return folder
-    for word in run.launch.argv:
-        value = word.partition("=")[2] if word.startswith("--") else word
-        if value and (
-            posixpath.normpath(posixpath.join(run.launch.cwd, value)) == folder or f"/models--{value.replace('/', '--')}/" in path
-        ):
-            return posixpath.normpath(value)
-    return folder
-
-
-def _inputs(finding: Finding) -> tuple[Change, ...]:
-    """The fix's changes, if flags and variables are all that it changes."""
-    changes = finding.counterfactual.change if finding.counterfactual else ()
-    return changes if all(change.name.startswith(("--", "env:")) for change in changes) else ()
-
-
-def _launch(launch: Launch) -> dict[str, Any]:
-    return {"launch": list(launch.argv), **({"env": dict(launch.env)} if launch.env else {})}
 
 
 def _one_line(text: str) -> str:

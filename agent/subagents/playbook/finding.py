@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent.domain.investigation import Cause, DecisiveGuard, Finding, TargetVerdict
-from agent.domain.playbook import CauseTemplate, ConfigClaim, FactClaim, LogClaim, PlaybookHypothesis, TextClaim
+from agent.domain.playbook import CauseTemplate, ConfigClaim, FactClaim, LogClaim, PlaybookHypothesis, SettingTarget, TextClaim
 from agent.domain.values import Known
 from agent.domain.verdict import Guard
 from agent.subagents.playbook.case import Case
@@ -94,4 +94,9 @@ def _verdicts(case: Case, targets: Iterable[TargetAnswer]) -> Iterator[TargetVer
             yield TargetVerdict(path=target.path, line=target.line, text=target.text, verdict=why.verdict)
         for changed in answer.setting.changed_by if answer.setting else ():
             text = changed.text or case.line(changed.path, changed.line)
-            yield TargetVerdict(path=changed.path, line=changed.line, text=text, verdict="always" if answer.state == FAULT else "may")
+            verdict = "always" if answer.state == FAULT else "may"
+            yield TargetVerdict(path=changed.path, line=changed.line, text=text, verdict=verdict, setting=_name(answer))
+
+
+def _name(answer: TargetAnswer) -> str:
+    return answer.target.setting if isinstance(answer.target, SettingTarget) else ""
