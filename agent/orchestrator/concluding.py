@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.domain.counting import are, counted
 from agent.domain.investigation import ChainStep, Finding, Hypothesis, NumberExplained, UnknownThing
+from agent.domain.playbook import Match
 from agent.domain.redaction import redact_text
 from agent.domain.source import Evidence
 from agent.orchestrator.audited import audit_findings, audit_unknowns
@@ -68,7 +69,9 @@ class Concluding:
 def conclude(scene: Scene, judgement: Judgement, request: Request, quoter: Quoter, consulted: ModelResult | None = None) -> Conclusions:
     """What follows from the judged playbooks, then from a model's checked claims; every place that is named becomes evidence."""
     launch_evidence = scene.subject.process.evidence if scene.subject else ()
-    found = [*(answer.finding for answer in judgement.answers if answer.finding), *_audited(scene, judgement, request)]
+    audited = _audited(scene, judgement, request)
+    confirmed = list(_confirmed(judgement, audited))
+    found = [*(one for one in audited if _is_new(one, confirmed)), *confirmed]
     for one in consulted.findings if consulted else ():
         found += [one] if _is_new(one, found) else []
     findings = tuple(replace(_finding(one, quoter, launch_evidence), id=f"F{number}") for number, one in enumerate(found, 1))
@@ -76,7 +79,8 @@ def conclude(scene: Scene, judgement: Judgement, request: Request, quoter: Quote
     hypotheses += consulted.hypotheses if consulted else ()
     unknowns = tuple(_unknowns(judgement, scene, request))
     first = next(iter(judgement.confirmed or judgement.answers), None)
-    match = next((match for match in judgement.matches if first and match.playbook.id == first.playbook.id), None)
+    asked = first if not findings or (first and first.finding and first.finding.title == findings[0].title) else None
+    match = next((match for match in judgement.matches if asked and match.playbook.id == asked.playbook.id), None)
     return Conclusions(
         outcome="cause_confirmed" if findings else _outcome(judgement, unknowns),
         findings=findings,
@@ -86,6 +90,25 @@ def conclude(scene: Scene, judgement: Judgement, request: Request, quoter: Quote
         playbook=match.playbook.id if match else "",
         matched_because="; ".join(match.because) if match else "",
     )
+
+
+def _confirmed(judgement: Judgement, named: Sequence[Finding]) -> Iterator[Finding]:
+    """What the symptom does not speak of is at fault all the same; that the symptom comes from it is an assumption.
+
+    ``named``: what the audit found about the things that the symptom names.
+    """
+    matches = {match.playbook.id: match for match in judgement.matches}
+    for answer in judgement.confirmed:
+        assert answer.finding is not None
+        match = matches[answer.playbook.id]
+        yield answer.finding if match.direct or not _is_new(answer.finding, named) else _unasked(answer.finding, match)
+
+
+def _unasked(finding: Finding, match: Match) -> Finding:
+    led = "the log" if any(why.startswith("the log says") for why in match.because) else "the launch"
+    link = f"that the symptom comes from it: its words do not speak of it, {led} does"
+    confidence = "assuming" if finding.confidence == "proved" else finding.confidence
+    return replace(finding, confidence=confidence, assumptions=(link, *finding.assumptions))
 
 
 def _is_new(finding: Finding, known: Iterable[Finding]) -> bool:
@@ -103,8 +126,8 @@ def _with_evidence(hypothesis: Hypothesis, quoter: Quoter) -> Hypothesis:
 
 
 def _audited(scene: Scene, judgement: Judgement, request: Request) -> list[Finding]:
-    """Without a confirmed playbook, what the audit shows of the things that the symptom names."""
-    if judgement.audit is None or judgement.confirmed or scene.tree is None or scene.subject is None:
+    """Without a confirmed playbook that the symptom speaks of, what the audit shows of the things that the symptom names."""
+    if judgement.audit is None or judgement.explained or scene.tree is None or scene.subject is None:
         return []
     tree = scene.tree
 
@@ -171,7 +194,7 @@ def _calculation(formula: str) -> str:
 
 def _unknowns(judgement: Judgement, scene: Scene, request: Request) -> Iterator[UnknownThing]:
     """What stands in the way of an answer; what is missing besides stands on the subagents' desks."""
-    if judgement.audit is not None and not judgement.confirmed:
+    if judgement.audit is not None and not judgement.explained:
         yield from audit_unknowns(judgement.audit, request.symptom)
     for answer in judgement.answers:
         yield from answer.unknowns

@@ -25,7 +25,7 @@ from agent.subagents.thinking import think
 @dataclass(slots=True, kw_only=True)
 class Judgement:
     """``answers``: one per followed playbook, best match first; ``left_out``: matches that were not followed. ``audit``: only where no
-    playbook confirmed anything.
+    playbook that the symptom speaks of confirmed anything.
     """
 
     engine: SharedEngine | None = None
@@ -42,6 +42,12 @@ class Judgement:
     def confirmed(self) -> tuple[PlaybookAnswer, ...]:
         return tuple(answer for answer in self.answers if answer.finding is not None)
 
+    @property
+    def explained(self) -> tuple[PlaybookAnswer, ...]:
+        """The confirmed ones that the symptom's own words or numbers speak of; the others are at fault whatever the symptom is."""
+        direct = {match.playbook.id for match in self.matches if match.direct}
+        return tuple(answer for answer in self.confirmed if answer.playbook.id in direct)
+
 
 async def judge(judgement: Judgement, scene: Scene, crew: Crew, request: Request, tools: Tools) -> None:
     """Fills the judgement as far as it goes."""
@@ -55,7 +61,7 @@ async def judge(judgement: Judgement, scene: Scene, crew: Crew, request: Request
     traced = await crew.together(traces)
     answers = await crew.together([PlaybookJudge(match=match, engine=engine, facts=judgement.facts) for match in judgement.matches])
     judgement.answers = tuple(answer for answer in answers if answer is not None)
-    if not judgement.confirmed:
+    if not judgement.explained:
         (judgement.audit,) = await crew.together([SettingsAudit(engine=engine)])
     judgement.complete = len(judgement.answers) == len(judgement.matches) and len(traced) == len(traces)
 

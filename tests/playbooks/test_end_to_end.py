@@ -85,6 +85,52 @@ def test_where_none_matches_the_audit_decides(home: Path, trees: Path) -> None:
     assert "settings audit" in names and not any(name.startswith("playbook ") for name in names)
 
 
+def unasked(home: Path, tree: Path, symptom: str) -> dict[str, Any]:
+    """A release in which the launch has a fault that a playbook knows, and a setting that is overridden besides."""
+    write_playbooks(home, "no-turbo")
+    file = home / "config" / "playbooks" / "no-turbo.yaml"
+    launch = "match: {symptom: [turbo], when: [\"launch.flags.mode == 'slow'\"], by_launch: true}"
+    file.write_text(file.read_text().replace("match: {symptom: [slow]}", launch))
+    serve = RELEASES["1.0"]["shop/serve.py"]
+    serve = serve.replace("    args = parser.parse_args()\n", OVERRIDE)
+    (tree / "shop").mkdir(parents=True)
+    (tree / "shop" / "serve.py").write_text(serve)
+    given = ["--transport", "local", "--tree", str(tree), "--launch", "python3 -m shop.serve --mode slow --cache-size 8"]
+    report = rca(home, "run", "--symptom", symptom, "--format", "json", *given).json
+    assert report["outcome"] == "cause_confirmed"
+    found: dict[str, Any] = report
+    return found
+
+
+OVERRIDE = """\
+    parser.add_argument("--cache-size", type=int, default=1)
+    args = parser.parse_args()
+    if args.mode == "slow":
+        args.cache_size = 2
+"""
+LINK = "that the symptom comes from it: its words do not speak of it, the launch does"
+
+
+def test_a_fault_that_the_symptom_does_not_speak_of_is_not_said_to_be_its_cause(home: Path, tmp_path: Path) -> None:
+    report = unasked(home, tmp_path / "tree", "we get timeouts since monday")
+    (finding,) = report["findings"]
+    assert (finding["title"], finding["confidence"], finding["assumptions"][0]) == ("Turbo never runs", "assuming", LINK)
+    assert report["playbook"] == "no-turbo"
+
+
+def test_what_the_symptom_names_goes_before_it(home: Path, tmp_path: Path) -> None:
+    report = unasked(home, tmp_path / "tree", "cache size is 2, we asked for 8")
+    named, other = report["findings"]
+    assert (named["title"], named["guard"]["condition"]) == ("cache_size is 2 where 8 was asked", 'args.mode == "slow"')
+    assert (other["title"], other["assumptions"][0]) == ("Turbo never runs", LINK)
+    assert (report["playbook"], report["matched_because"]) == ("", ""), "the first finding is no playbook's"
+
+
+def test_a_fault_that_the_symptom_speaks_of_is_its_cause(home: Path, tmp_path: Path) -> None:
+    (finding,) = unasked(home, tmp_path / "tree", "turbo is off")["findings"]
+    assert finding["confidence"] == "proved" and LINK not in finding["assumptions"]
+
+
 def test_a_broken_playbook_of_the_users_is_named_before_anything_is_asked(home: Path, trees: Path) -> None:
     write_playbooks(home, "no-turbo")
     broken = home / "config" / "playbooks" / "z.yaml"
