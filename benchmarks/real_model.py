@@ -101,6 +101,11 @@ def conversation(home: Path) -> bytes:
         store.close()
 
 
+def answers(said: bytes) -> int:
+    """How often the model answered within its time: a model that never did puts nothing to the test."""
+    return sum(json.loads(line).get("event") == "reply" for line in said.splitlines())
+
+
 def differences(without: dict[str, Any], with_model: dict[str, Any]) -> list[str]:
     """Names of the parts that differ, evidence included: what was there without the model must be there still."""
     changed = [name for name in SAME if without[name] != with_model[name]]
@@ -128,15 +133,17 @@ def main() -> int:
         with_model, together = demo(home, **asked)
         said = conversation(home)
     changed = differences(without, with_model)
-    tokens = with_model["cost"]["llm_tokens"]
+    tokens, answered = with_model["cost"]["llm_tokens"], answers(said)
     print(f"seconds without the model: {alone:.1f}, with it: {together:.1f} (budget {options.seconds:g})")
-    print(f"tokens: {tokens}; conversation: {len(said)} bytes")
+    print(f"tokens: {tokens}; answers: {answered}; conversation: {len(said)} bytes")
     for agent in with_model["agents"]:
         if "model" in agent["name"]:
             print(f"{agent['name']}: {agent['status']}: {agent['summary']}")
     print(f"the report is {'the same' if not changed else 'NOT the same: ' + ', '.join(changed)}")
+    if not answered:
+        print("the model never answered within its time: --seconds gives it more, a machine with less to do too")
     late = together > alone + options.seconds + 30
-    return 1 if changed or late or not tokens else 0
+    return 1 if changed or late or not answered else 0
 
 
 if __name__ == "__main__":

@@ -57,9 +57,7 @@ def _overridden(setting: Setting, line: Line) -> Finding:
         summary=f"{where} changes {setting.name} from {asked} to {now}{told}.",
         confidence="assuming",
         assumptions=(f"that {setting.name}, which the symptom names, is what it is about",),
-        cause=Cause(
-            kind=_kind(setting), name=setting.flag or setting.name, actual=setting.effective.value, required=(setting.asked.value,)
-        ),
+        cause=Cause(kind=_kind(setting), name=setting.name, actual=setting.effective.value, required=(setting.asked.value,)),
         guard=_decisive(guard),
         targets=(
             TargetVerdict(

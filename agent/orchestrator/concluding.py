@@ -114,10 +114,15 @@ def _unasked(finding: Finding, match: Match) -> Finding:
 def _is_new(finding: Finding, known: Iterable[Finding]) -> bool:
     """Whether nothing that was found before names the same cause or the same deciding line."""
     return not any(
-        finding.cause.name == one.cause.name
+        _plain(finding.cause.name) == _plain(one.cause.name)
         or (finding.guard and one.guard and (finding.guard.path, finding.guard.line) == (one.guard.path, one.guard.line))
         for one in known
     )
+
+
+def _plain(name: str) -> str:
+    """A flag is named like the setting that it gives."""
+    return name.removeprefix("--").replace("-", "_")
 
 
 def _with_evidence(hypothesis: Hypothesis, quoter: Quoter) -> Hypothesis:

@@ -42,7 +42,7 @@ def test_an_overridden_setting_that_the_symptom_names() -> None:
     assert found.guard is not None and (found.guard.path, found.guard.line) == ("pkg/args.py", 10)
     assert (found.cause.kind, found.cause.name, found.cause.actual, found.cause.required) == (
         "flag",
-        "--enable-prefix-caching",
+        "enable_prefix_caching",
         False,
         (True,),
     )

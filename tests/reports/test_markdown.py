@@ -256,6 +256,11 @@ def test_a_fix_that_was_not_evaluated_says_so_and_every_fix_says_how_to_see_what
     assert "After the fix" not in report.render(samples.founding(findings=(none,)))
 
 
+def test_what_is_assumed_stands_by_itself_where_there_is_no_fix() -> None:
+    bare = replace(samples.founding().findings[0], fix=None, counterfactual=None, assumptions=("that it is so",))
+    assert "\n\nAssumed:\n\n- that it is so\n" in MarkdownReport().render(samples.founding(findings=(bare,)))
+
+
 def test_the_same_lines_are_shown_once_however_often_they_were_read() -> None:
     run = samples.founding()
     cited = run.evidence[3]

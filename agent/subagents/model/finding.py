@@ -55,7 +55,7 @@ def finding_of_setting(id_: str, row: Setting, sources: Sources, evidence: tuple
         summary=f"{changed.path}:{changed.line} changes {row.name} from {asked} to {now}.",
         confidence="assuming",
         assumptions=(f"that {row.name} explains the symptom was proposed by a language model; the symptom speaks of it",),
-        cause=Cause(kind="flag", name=row.flag or row.name, actual=effective, required=(row.asked.value,), evidence=evidence),
+        cause=Cause(kind="flag", name=row.name, actual=effective, required=(row.asked.value,), evidence=evidence),
         guard=None if deciding is None else DecisiveGuard(
             path=deciding.path, line=deciding.line, condition=deciding.condition, truth=deciding.truth, function=deciding.function
         ),

@@ -160,8 +160,9 @@ def _cause_condition(run: Investigation, finding: Finding) -> list[str]:
 def _fact_of(finding: Finding) -> str:
     """Empty for what no flag and no variable says."""
     cause = finding.cause
-    if cause.kind == "flag" and cause.name.startswith("--"):
-        return f"launch.flags.{cause.name.removeprefix('--').replace('-', '_')}"
+    flag = cause.name.removeprefix("--").replace("-", "_")
+    if cause.kind == "flag" and flag.isidentifier():
+        return f"launch.flags.{flag}"
     return f"launch.env.{cause.name.removeprefix('env:')}" if cause.kind == "env" else ""
 
 
