@@ -54,7 +54,7 @@ def _overridden(setting: Setting, line: Line) -> Finding:
     return Finding(
         id="",
         title=f"{setting.name} is {now} where {asked} {'is the default' if setting.asked.source == 'default' else 'was asked'}",
-        summary=f"{where} changes {setting.name} from {asked} to {now}{told}.",
+        summary=f"{in_backticks(where)} changes {in_backticks(setting.name)} from {in_backticks(asked)} to {in_backticks(now)}{told}.",
         confidence="assuming",
         assumptions=(f"that {setting.name}, which the symptom names, is what it is about",),
         cause=Cause(kind=_kind(setting), name=setting.name, actual=setting.effective.value, required=(setting.asked.value,)),
@@ -86,14 +86,14 @@ def _steps(changed: ChangedBy, line: Line, value: str) -> Iterator[ChainStep]:
 def _never_read(dead: DeadKey, launch: Launch, line: Line) -> Finding:
     reader = next((reader for reader in dead.readers if reader.decisive), dead.readers[0])
     place = f"{reader.path}:{reader.line}"
-    because = f", because `{reader.decisive.condition}` is {reader.decisive.truth}" if reader.decisive else ""
+    because = f", because {in_backticks(reader.decisive.condition)} is {reader.decisive.truth}" if reader.decisive else ""
     counterfactual = dead.counterfactuals[0] if dead.counterfactuals else None
     text = line(reader.path, reader.line)
     guard = [ChainStep(path=g.path, line=g.line, text=g.condition, role="guard", value=g.truth) for g in [reader.decisive] if g]
     return Finding(
         id="",
         title=f"{dead.key} is in {dead.file}, and nothing reads it under this launch",
-        summary=f"{place} would read {dead.key} and never runs{because}.",
+        summary=f"{in_backticks(place)} would read {in_backticks(dead.key)} and never runs{because}.",
         confidence="assuming",
         assumptions=(f"that {dead.key}, which the symptom names, is what it is about",),
         cause=_dead_cause(dead, counterfactual),

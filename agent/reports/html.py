@@ -103,6 +103,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "exhibits": wording.exhibits,
     "formula": wording.formula,
     "guard_mark": wording.guard_mark,
+    "guard_state": wording.guard_state,
     "headline": wording.headline,
     "highlighted": highlighted,
     "is_prose": wording.is_prose,

@@ -48,13 +48,13 @@ def test_an_overridden_setting_that_the_symptom_names() -> None:
     )
     assert [(step.line, step.role) for step in found.chain] == [(10, "guard"), (11, "effect")]
     assert found.confidence == "assuming"
-    assert found.summary == "pkg/args.py:11 changes enable_prefix_caching from True to False."
+    assert found.summary == "`pkg/args.py:11` changes `enable_prefix_caching` from `True` to `False`."
 
 
 def test_what_the_server_logs_of_it_is_told_and_nothing_is_said_of_silence() -> None:
     logged = replace(CACHE, changed_by=(replace(CACHE.changed_by[0], logged="warning: off `here`"),))
     (found,) = audit_findings(AuditAnswer(settings=(logged,)), Symptom.parse("prefix caching is off"), LAUNCH, lambda path, line: "")
-    assert found.summary.endswith("to False; it logs `` warning: off `here` ``.")
+    assert found.summary.endswith("to `False`; it logs `` warning: off `here` ``.")
 
 
 def test_a_default_was_not_asked_for() -> None:

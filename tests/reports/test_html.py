@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -75,6 +76,15 @@ def test_the_first_screen_has_cause_guard_fix_and_confidence(page: Browser) -> N
     )
     assert above == ["Cause", "Guard", "Confidence", "Fix"]
     assert page.evaluate("document.querySelector('.command').getBoundingClientRect().bottom < innerHeight")
+
+
+def test_a_condition_has_one_colour_wherever_it_stands() -> None:
+    """A guard that lets an override through is true, and true is green in the chain too."""
+    finding = samples.founding().findings[0]
+    assert finding.guard
+    held = replace(finding, guard=replace(finding.guard, truth="true"))
+    assert '<code class="open">true</code>' in HtmlReport().render(samples.founding(findings=(held,)))
+    assert '<code class="closed">false</code>' in HtmlReport().render(samples.founding())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
