@@ -79,7 +79,7 @@ def command(
     (spec,) = specs
     with open_progress(f"rca run on {spec.name}", quiet=output.quiet, verbose=output.verbose) as progress:
         found = asyncio.run(kept_run(spec, asked, config, progress))
-    code = present(found, output, config)
+    code = present(found, output, config, next_steps=next_steps(found))
     if ticket is not None:
         attach_to(found, ticket, yes=yes, dry_run=False, out=sys.stderr)
     return code
@@ -190,6 +190,15 @@ def present(found: Investigation, output: Output, config: Settings, *, next_step
         problem = next((agent for agent in found.agents if agent.status == "failed"), None)
         click.echo(f"rca: {problem.summary if problem else 'the run failed'}", err=True)
     return EXIT_CODES.get(found.outcome, 2)
+
+
+def next_steps(found: Investigation) -> list[tuple[str, str]]:
+    """What a person would do with this report."""
+    if any(finding.fix for finding in found.findings):
+        return [("Next", f"after the restart: rca verify {found.run.id}")]
+    if found.outcome in ("undecided", "no_fault_found"):
+        return [("Next", "rca audit, with the same options, tells every setting; rca why TARGET, why a line does not run")]
+    return []
 
 
 def _print(found: Investigation, output: Output, rows: Sequence[tuple[str, str]]) -> None:

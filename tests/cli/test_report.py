@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.main import run
+from agent.cli.run import next_steps
 from agent.store import RunStore
 from tests.cli.terminals import on_terminal
 from tests.reports import golden, samples
@@ -120,3 +121,10 @@ def test_a_token_that_is_missing(home: Path, capsys: pytest.CaptureFixture[str],
         monkeypatch.delenv(name, raising=False)
     assert run(["report", "attach", "last", "https://github.com/org/repo/issues/1", "--yes"]) == 2
     assert "rca: no token for github.com (set GITHUB_TOKEN, or store one with `keyring set rca:github.com USER`)" in capsys.readouterr().err
+
+
+def test_a_run_ends_with_what_to_do_next() -> None:
+    assert next_steps(samples.founding()) == [("Next", "after the restart: rca verify 20260501-152001-k3f9")]
+    ((_, told),) = next_steps(samples.nothing_found())
+    assert told.startswith("rca audit, with the same options")
+    assert next_steps(samples.failed()) == []

@@ -10,7 +10,7 @@ from agent.cli.options import Output, What, Where, output_options, settings, wha
 from agent.cli.playbook.show import open_playbook
 from agent.cli.progress import open_progress
 from agent.cli.resuming import Asked
-from agent.cli.run import kept_run, present
+from agent.cli.run import kept_run, next_steps, present
 
 
 @click.command("run")
@@ -28,4 +28,4 @@ def command(playbook: str, symptom: str, where: Where, what: What, output: Outpu
     with open_progress(f"rca playbook run {found.id} on {spec.name}", quiet=output.quiet, verbose=output.verbose) as progress:
         asked = Asked(symptom=symptom or found.title, where=where, what=what, playbooks=wanted)
         made = asyncio.run(kept_run(spec, asked, config, progress))
-    return present(made, output, config)
+    return present(made, output, config, next_steps=next_steps(made))
