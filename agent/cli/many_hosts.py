@@ -48,9 +48,8 @@ async def run_on_many(
     progress: Progress,
     *,
     json_lines: bool,
-    output: Output,
 ) -> list[Outcome[Investigation]]:
-    """What came of each host, in the order in which they ended; each run is kept like one on a single host, and ``--out`` has its report.
+    """What came of each host, in the order in which they ended; each run is kept like one on a single host.
 
     With ``json_lines`` each line is printed as its host is done.
     """
@@ -65,32 +64,34 @@ async def run_on_many(
     outcomes: list[Outcome[Investigation]] = []
     async for outcome in each_host(specs, work, at_once=config.max_hosts):
         outcomes.append(outcome)
-        kept = "" if outcome.result is None else _keep(outcome.result, config, output)
+        kept = "" if outcome.result is None else _keep(outcome.result, config)
         progress.ended(outcome.host, "done" if outcome.error is None else "failed", f"{_line(outcome)}{kept}")
         if json_lines:
             click.echo(json.dumps(outcome.as_line(_plain), ensure_ascii=False))
     return outcomes
 
 
-def _keep(found: Investigation, config: Settings, output: Output) -> str:
-    """Stores the run and writes its report; gives what a line says of both."""
-    from agent.cli.run import keep_run, written_report
+def _keep(found: Investigation, config: Settings) -> str:
+    """Stores the run; gives what a line says of that."""
+    from agent.cli.run import keep_run
 
-    if output.out:
-        written_report(found, output)
     rows = dict(keep_run(found, config))
     return f" ({rows['Report']})" if "Report" in rows else f" (not kept: {rows.get('Not kept', '')})"
 
 
-def present_many(outcomes: Sequence[Outcome[Investigation]], *, json_lines: bool) -> int:
-    """Prints each cause once with its hosts; gives the exit code: 0 where a cause is confirmed on some host, 2 where every host failed,
-    else 1.
+def present_many(outcomes: Sequence[Outcome[Investigation]], output: Output, *, json_lines: bool) -> int:
+    """Prints each cause once with its hosts, then writes every report to ``--out``; gives the exit code: 0 where a cause is confirmed on
+    some host, 2 where every host failed, else 1. Raises StoreError.
     """
+    from agent.cli.run import written_report
     from agent.hosts.many import group_outcomes
 
     if not json_lines:
         for group in group_outcomes(outcomes, cause_of):
             click.echo(group.summary)
+    for outcome in outcomes:
+        if output.out and outcome.result is not None:
+            written_report(outcome.result, output)
     return _exit_code(outcomes)
 
 

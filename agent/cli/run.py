@@ -72,10 +72,8 @@ def command(
         if resume or attach:
             raise click.UsageError("--resume and --attach are for one host.")
         with open_progress(f"rca run on {len(specs)} hosts", quiet=output.quiet, verbose=output.verbose) as progress:
-            outcomes = asyncio.run(
-                run_on_many(specs, asked.symptom, what, playbooks, config, progress, json_lines=json_lines, output=output)
-            )
-        return present_many(outcomes, json_lines=json_lines)
+            outcomes = asyncio.run(run_on_many(specs, asked.symptom, what, playbooks, config, progress, json_lines=json_lines))
+        return present_many(outcomes, output, json_lines=json_lines)
     (spec,) = specs
     with open_progress(f"rca run on {spec.name}", quiet=output.quiet, verbose=output.verbose) as progress:
         found = asyncio.run(kept_run(spec, asked, config, progress))

@@ -15,7 +15,7 @@ from agent.cli.many_hosts import present_many, run_on_many
 from agent.cli.options import Output, What, Where
 from agent.cli.resuming import way_to
 from agent.config import Settings, load_settings
-from agent.domain.errors import ConnectFailed
+from agent.domain.errors import ConnectFailed, StoreError
 from agent.domain.investigation import Cause, Finding, Investigation, RunInfo, Symptom
 from agent.domain.launch import HostSpec
 from agent.hosts.interface import Host
@@ -66,9 +66,8 @@ class StandIn:
 
 async def on(hosts: Sequence[str], config: Settings, *, where: Where | None = None, json_lines: bool = False, out: str = "") -> int:
     specs = replace(where or Where(), hosts=tuple(hosts)).specs()
-    output = Output(format="md", out=out)
-    outcomes = await run_on_many(specs, "x", What(log="/l"), (), config, Silence(), json_lines=json_lines, output=output)
-    return present_many(outcomes, json_lines=json_lines)
+    outcomes = await run_on_many(specs, "x", What(log="/l"), (), config, Silence(), json_lines=json_lines)
+    return present_many(outcomes, Output(format="md", out=out), json_lines=json_lines)
 
 
 async def test_equal_causes_are_told_once(config: Settings, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,6 +105,15 @@ async def test_each_run_is_kept_with_the_way_to_its_host(config: Settings) -> No
         (spec,) = again.specs()
         assert spec == replace(where, hosts=(f"[{host}]" if ":" in host else host,)).one()
         assert what == What(log="/l")
+
+
+async def test_reports_that_cannot_be_written_cost_nobody_the_answer(
+    config: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write"):
+        await on(["gpu[01-02]"], config, out=str(tmp_path / "file"))
+    assert capsys.readouterr().out.startswith("2 of 2 hosts: EAGLE-3 draft under EAGLE")
 
 
 async def test_each_report_is_written(config: Settings, tmp_path: Path) -> None:
