@@ -9,7 +9,7 @@ from agent.domain.command import Command, CommandResult
 from agent.domain.counting import size
 from agent.domain.errors import RcaError
 from agent.domain.source import Absent, Unreadable
-from agent.hosts.commands import problems, to_text
+from agent.hosts.commands import Hit, parse_grep, problems, to_text
 from agent.hosts.interface import Host
 
 
@@ -46,6 +46,11 @@ class Answers:
         """The content, or None for any reason."""
         found = self.content(name)
         return found if isinstance(found, bytes) else None
+
+    def hits(self, name: str) -> tuple[Hit, ...]:
+        """What a search found; none where it could not look."""
+        found = self.result(name)
+        return parse_grep(found).hits if found else ()
 
     def link(self, name: str) -> str | None:
         """Where a link points; None where it could not be read."""

@@ -9,7 +9,7 @@ from agent.domain.errors import NotFoundOnHost, UsageError
 from agent.domain.launch import Launch
 from agent.domain.source import Absent
 from agent.hosts import commands
-from agent.hosts.commands import to_text
+from agent.hosts.commands import to_bytes, to_text
 from agent.hosts.containers import recognise
 from agent.probes import processes
 from agent.probes.environment import is_clobbered, names_set, parse_environ
@@ -85,7 +85,7 @@ async def _without_forks(desk: Desk, found: tuple[ServerProcess, ...]) -> tuple[
 async def _read_process(desk: Desk, pid: int) -> Answers:
     wanted = {name: commands.proc_file(pid, name) for name in _FILES}
     wanted |= {name: commands.proc_link(pid, name) for name in _LINKS}
-    wanted |= {"own ns/mnt": commands.proc_link("self", "ns/mnt"), "boot": commands.machine_file("/proc/stat")}
+    wanted |= {"own ns/mnt": commands.proc_link("self", "ns/mnt"), "boot": commands.grep("btime ", ["/proc/stat"], include=())}
     return await ask(desk.host, wanted)
 
 
@@ -161,5 +161,5 @@ def _link(desk: Desk, answers: Answers, name: str) -> str | None:
 
 def _started(answers: Answers) -> float | None:
     stat = processes.parse_stat(answers.bytes_or_none("stat") or b"")
-    boot = processes.boot_time(answers.bytes_or_none("boot") or b"")
+    boot = processes.boot_time(b"\n".join(to_bytes(hit.text) for hit in answers.hits("boot")))
     return processes.started_at(stat, boot, processes.ticks_per_second(answers.bytes_or_none("auxv") or b""))

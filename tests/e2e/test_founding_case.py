@@ -138,7 +138,7 @@ def test_two_runs_give_the_same_bytes(eagle: tuple[Outcome, Any], sshd: Sshd, tm
 def _stable(text: str) -> str:
     """The report without what a clock decides."""
     report = json.loads(text)
-    del report["run"], report["cost"]["seconds"], report["cost"]["bytes"]  # the host's own clocks are not always as many digits long
+    del report["run"], report["cost"]["seconds"]
     for item in report["evidence"]:
         del item["observed_at"]
     return json.dumps(report)

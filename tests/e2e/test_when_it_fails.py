@@ -201,6 +201,13 @@ def test_a_log_that_is_gone_is_a_named_unknown(small: Stage, sshd: Sshd, tmp_pat
     assert any(unknown["what"] == "the server's log" for unknown in found.json["unknowns"])
 
 
+def test_one_connection_serves_all_subagents(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
+    before = sshd.log.count("Accepted publickey")
+    found = run(tmp_path, sshd, "--pid", str(small.pid))
+    assert sum(agent["status"] == "done" for agent in found.json["agents"]) >= 5
+    assert sshd.log.count("Accepted publickey") == before + 1
+
+
 def test_variables_that_are_given_count_for_a_running_server_too(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
     found = run(tmp_path, sshd, "--pid", str(small.pid), "--env", "NCCL_DEBUG=INFO", "--env", "MORE=1")
     assert {name: found.json["launch"]["env"][name] for name in ("NCCL_DEBUG", "NCCL_IB_DISABLE", "MORE")} == {
