@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,10 +57,12 @@ async def run_on_many(
     from agent.cli.run import kept_run
     from agent.hosts.many import each_host
 
+    thinking = asyncio.Semaphore(1)
+
     async def work(spec: HostSpec) -> Investigation:
         progress.started(spec.name, symptom)
         asked = Asked(symptom=symptom, where=Where.of(spec), what=what, playbooks=playbooks)
-        return await kept_run(spec, asked, config, HostProgress(spec.name, progress))
+        return await kept_run(spec, asked, config, HostProgress(spec.name, progress), thinking=thinking)
 
     outcomes: list[Outcome[Investigation]] = []
     async for outcome in each_host(specs, work, at_once=config.max_hosts):
@@ -97,8 +100,10 @@ def present_many(outcomes: Sequence[Outcome[Investigation]], output: Output, *, 
 
 def cause_of(found: Investigation) -> str:
     """What makes two hosts' results the same: the cause, its value and the deciding guard, not the host's paths or process ids."""
+    from agent.hosts.many import unnamed
+
     if not found.findings:
-        failed = next((agent.summary for agent in found.agents if agent.status == "failed"), "")
+        failed = unnamed(next((agent.summary for agent in found.agents if agent.status == "failed"), ""), found.run.host)
         return f"{found.outcome.replace('_', ' ')}{f': {failed}' if failed else ''}"
     finding = found.findings[0]
     guard = f" at {finding.guard.path}:{finding.guard.line}" if finding.guard else ""

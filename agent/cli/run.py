@@ -71,6 +71,9 @@ def command(
     if len(specs) > 1 or json_lines:
         if resume or attach:
             raise click.UsageError("--resume and --attach are for one host.")
+        if output.format not in ("md", "text") and not (json_lines or output.out):
+            hint = "of many, --json-lines prints and --out DIR writes each report"
+            raise click.UsageError(f"--format {output.format} is for one host; {hint}.")
         with open_progress(f"rca run on {len(specs)} hosts", quiet=output.quiet, verbose=output.verbose) as progress:
             outcomes = asyncio.run(run_on_many(specs, asked.symptom, what, playbooks, config, progress, json_lines=json_lines))
         return present_many(outcomes, output, json_lines=json_lines)
@@ -83,8 +86,10 @@ def command(
     return code
 
 
-async def kept_run(spec: HostSpec, asked: Asked, config: Settings, progress: Progress) -> Investigation:
-    """One run whose request and answers are kept as they come, so that it can be taken up again."""
+async def kept_run(
+    spec: HostSpec, asked: Asked, config: Settings, progress: Progress, *, thinking: asyncio.Semaphore | None = None
+) -> Investigation:
+    """One run whose request and answers are kept as they come, so that it can be taken up again. ``thinking``: see Tools."""
     from agent import wiring
     from agent.hosts.remembering import RememberingHost
     from agent.hosts.snapshots import SnapshotCache
@@ -103,7 +108,9 @@ async def kept_run(spec: HostSpec, asked: Asked, config: Settings, progress: Pro
         return host
 
     try:
-        found = await investigate(spec, asked.symptom, asked.what, asked.playbooks, config, progress, open_host=opened, run_id=run_id)
+        found = await investigate(
+            spec, asked.symptom, asked.what, asked.playbooks, config, progress, open_host=opened, run_id=run_id, thinking=thinking
+        )
         return with_interruption(found, host, asked)
     finally:
         answers.close()
@@ -119,8 +126,9 @@ async def investigate(
     *,
     open_host: Callable[[], Awaitable[Host]] | None = None,
     run_id: str = "",
+    thinking: asyncio.Semaphore | None = None,
 ) -> Investigation:
-    """One run on one host; the connection is closed in every case. Raises HostError where there is none."""
+    """One run on one host; the connection is closed in every case. ``thinking``: see Tools. Raises HostError where there is no host."""
     from agent import wiring
     from agent.domain.investigation import Symptom
     from agent.orchestrator import Request, investigate
@@ -130,7 +138,7 @@ async def investigate(
     keep = partial(_keep, config, run_id, spec.name, symptom)
     tools = wiring.tools(config, progress, files, lambda conversation: keep({wiring.CONVERSATION: conversation}))
     model = replace(tools.model, releases=partial(_at_hand, config)) if tools.model else None
-    tools = replace(tools, keep=keep, model=model)
+    tools = replace(tools, keep=keep, model=model, thinking=thinking)
     request = Request(
         symptom=Symptom.parse(symptom),
         pid=what.pid,

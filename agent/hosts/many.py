@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[T]):
-    """What came of one host: a result, or the error that ended the work there."""
+    """What came of one host: a result, or the error that ended the work there. ``name``: without account and port."""
 
     host: str
+    name: str = ""
     result: T | None = None
     error: RcaError | None = None
 
@@ -54,12 +56,12 @@ async def each_host(specs: Sequence[HostSpec], work: Callable[[HostSpec], Awaita
     async def one(name: str, spec: HostSpec) -> Outcome[T]:
         async with gate:
             try:
-                return Outcome(host=name, result=await work(spec))
+                return Outcome(host=name, name=spec.name, result=await work(spec))
             except RcaError as error:
-                return Outcome(host=name, error=error)
+                return Outcome(host=name, name=spec.name, error=error)
             except Exception as error:  # a fault of ours on one host must not cost the other 199 their answers
                 told = RcaError(f"{type(error).__name__}: {error}", hint="this is a fault of rca; RCA_DEBUG=1 shows it")
-                return Outcome(host=name, error=told)
+                return Outcome(host=name, name=spec.name, error=told)
 
     tasks = [asyncio.create_task(one(name, spec)) for name, spec in zip(distinct_names(specs), specs, strict=True)]
     try:
@@ -88,9 +90,14 @@ def group_outcomes(outcomes: Sequence[Outcome[T]], cause: Callable[[T], str]) ->
 
 def _cause(outcome: Outcome[T], cause: Callable[[T], str]) -> str:
     if outcome.error is not None:
-        return str(outcome.error).replace(outcome.host, "the host")
+        return unnamed(unnamed(str(outcome.error), outcome.host), outcome.name or outcome.host)
     assert outcome.result is not None
     return cause(outcome.result)
+
+
+def unnamed(text: str, host: str) -> str:
+    """The text without the host's name: two hosts that say the same are alike."""
+    return re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-]|\.\w)", "the host", text)
 
 
 def _in_full(spec: HostSpec) -> str:

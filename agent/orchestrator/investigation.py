@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -42,11 +43,12 @@ async def investigate(host: Host, request: Request, tools: Tools, *, run_id: str
     run = _Run(host=host, request=request, tools=tools, crew=Crew(host, tools), id=run_id)
     try:
         await collect(run.scene, host, run.crew, request, tools)
-        await judge(run.judgement, run.scene, run.crew, request, tools)
-        run.consulted = await _consult(run)
-        run.conclusions = await run.crew.work(
-            Concluding(scene=run.scene, judgement=run.judgement, request=request, consulted=run.consulted)
-        )
+        async with tools.thinking or contextlib.nullcontext():
+            await judge(run.judgement, run.scene, run.crew, request, tools)
+            run.consulted = await _consult(run)
+            run.conclusions = await run.crew.work(
+                Concluding(scene=run.scene, judgement=run.judgement, request=request, consulted=run.consulted)
+            )
     except RcaError as problem:
         run.crew.note(problem)
     tools.keep(remembered(run.scene, request))

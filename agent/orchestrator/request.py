@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -97,3 +98,5 @@ class Tools:
     model: Model | None = None
     keep: Callable[[Mapping[str, bytes]], None] = lambda artefacts: None
     """Gets what ``rca verify`` and ``rca playbook save`` need of the run later: artefacts by name."""
+    thinking: asyncio.Semaphore | None = None
+    """Held while a run is judged. Of many hosts one after the other is: side by side, their engines would fill the memory."""

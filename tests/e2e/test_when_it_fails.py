@@ -234,6 +234,7 @@ def test_files_newer_than_the_process_are_told(small: Stage, sshd: Sshd, tmp_pat
         (["run"], "--symptom"),
         (["run", "--symptom", "x"], "which host?"),
         (["run", "--symptom", "x", "--host", "h", "--env", "X"], "NAME=VALUE"),
+        (["run", "--symptom", "x", "--host", "h[1-2]", "--format", "json"], "--json-lines"),
         (["run", "--symptom", "x", "--host", "h", "--transport", "carrier-pigeon"], "carrier-pigeon"),
         (["run", "--symptom", "x", "--host", "h", "--playbook", "no-such-playbook"], "no playbook"),
         (["run", "--symptom", "x", "--transport", "local", "--launch", "python3 -m x 'open"], "does not close"),

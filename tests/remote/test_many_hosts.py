@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +13,12 @@ import pytest
 
 from agent import wiring
 from agent.cli import run
-from agent.cli.many_hosts import present_many, run_on_many
+from agent.cli.many_hosts import cause_of, present_many, run_on_many
 from agent.cli.options import Output, What, Where
 from agent.cli.resuming import way_to
 from agent.config import Settings, load_settings
 from agent.domain.errors import ConnectFailed, StoreError
-from agent.domain.investigation import Cause, Finding, Investigation, RunInfo, Symptom
+from agent.domain.investigation import AgentRecord, Cause, Finding, Investigation, RunInfo, Symptom
 from agent.domain.launch import HostSpec
 from agent.hosts.interface import Host
 from agent.orchestrator import Silence
@@ -44,7 +46,7 @@ def config(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def investigate(spec: HostSpec, *_: object, open_host: Callable[[], Awaitable[Host]], run_id: str) -> Investigation:
+    async def investigate(spec: HostSpec, *_: object, open_host: Callable[[], Awaitable[Host]], run_id: str, **__: object) -> Investigation:
         await open_host()
         made = found(spec.name, "no_fault_found" if spec.name == "gpu04" else "cause_confirmed")
         return replace(made, run=replace(made.run, id=run_id))
@@ -85,6 +87,45 @@ async def test_json_lines(config: Settings, capsys: pytest.CaptureFixture[str]) 
     assert sorted(rows) == ["gpu03", "gpu04", "gpu05"]
     assert rows["gpu03"]["error"]["type"] == "ConnectFailed"
     assert rows["gpu05"]["result"]["schema"] == "rca.report/1"
+
+
+async def test_one_run_is_judged_at_a_time(config: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hosts are read side by side; engines side by side would hold the memory of all of them."""
+    at_once = {"read": 0, "judged": 0}
+    most = dict(at_once)
+
+    @contextlib.contextmanager
+    def counted(what: str) -> Iterator[None]:
+        at_once[what] += 1
+        most[what] = max(most[what], at_once[what])
+        yield
+        at_once[what] -= 1
+
+    async def investigate(spec: HostSpec, *_: object, thinking: asyncio.Semaphore, **__: object) -> Investigation:
+        with counted("read"):
+            await asyncio.sleep(0)
+            async with thinking:
+                with counted("judged"):
+                    await asyncio.sleep(0)
+        return found(spec.name, "undecided")
+
+    monkeypatch.setattr(run, "investigate", investigate)
+    await on(["gpu[01-09]"], config)
+    assert most == {"read": 9, "judged": 1}
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ("no server process on HOST", "failed: no server process on the host"),
+        ("HOST port 22: no (HOST.)", "failed: the host port 22: no (the host.)"),
+        ("HOST2 and my-HOST and HOST.example.org", "failed: HOST2 and my-HOST and HOST.example.org"),
+    ],
+)
+def test_hosts_that_fail_alike_are_alike(summary: str, said: str) -> None:
+    for host in ("a", "10.0.0.7", "gpu-7.example.org"):
+        agent = AgentRecord(name="launch facts", task="x", status="failed", summary=summary.replace("HOST", host))
+        assert cause_of(replace(found(host, "failed"), agents=(agent,))) == said.replace("HOST", host)
 
 
 @pytest.mark.parametrize(("hosts", "code"), [(("gpu03",), 2), (("gpu04",), 1), (("gpu03", "gpu04"), 1), (("gpu01", "gpu03"), 0)])
