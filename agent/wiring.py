@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -140,6 +141,13 @@ def open_engine(tree: SourceTree, launch: Launch, *, files: Files, facts: Mappin
     """The engine on one tree under one launch; what it parses is kept on disk for the next run."""
     engine: Engine = _named("agent.evaluation.engine:open_engine")(tree, launch, files=files, facts=facts, cache=_parsed())
     return engine
+
+
+def forget() -> None:
+    """Lets go of what engines keep of their trees for the next question: a program that goes from host to host asks none."""
+    if "agent.evaluation.engine" in sys.modules:
+        _named("agent.evaluation.engine:_INDEXES").clear()
+        gc.collect()  # an engine's objects refer to each other
 
 
 @cache

@@ -54,6 +54,7 @@ async def run_on_many(
 
     With ``json_lines`` each line is printed as its host is done.
     """
+    from agent import wiring
     from agent.cli.run import kept_run
     from agent.hosts.many import each_host
 
@@ -62,7 +63,9 @@ async def run_on_many(
     async def work(spec: HostSpec) -> Investigation:
         progress.started(spec.name, symptom)
         asked = Asked(symptom=symptom, where=Where.of(spec), what=what, playbooks=playbooks)
-        return await kept_run(spec, asked, config, HostProgress(spec.name, progress), thinking=thinking)
+        found = await kept_run(spec, asked, config, HostProgress(spec.name, progress), thinking=thinking)
+        wiring.forget()
+        return found
 
     outcomes: list[Outcome[Investigation]] = []
     async for outcome in each_host(specs, work, at_once=config.max_hosts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import weakref
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from agent.cli.resuming import way_to
 from agent.config import Settings, load_settings
 from agent.domain.errors import ConnectFailed, StoreError
 from agent.domain.investigation import AgentRecord, Cause, Finding, Investigation, RunInfo, Symptom
-from agent.domain.launch import HostSpec
+from agent.domain.launch import HostSpec, Launch
 from agent.hosts.interface import Host
+from agent.hosts.local_tree import MemoryTree
 from agent.orchestrator import Silence
+from agent.subagents.playbook.rehearsal import GivenFiles
 
 
 def found(host: str, outcome: str) -> Investigation:
@@ -112,6 +115,17 @@ async def test_one_run_is_judged_at_a_time(config: Settings, monkeypatch: pytest
     monkeypatch.setattr(run, "investigate", investigate)
     await on(["gpu[01-09]"], config)
     assert most == {"read": 9, "judged": 1}
+
+
+def test_a_tree_that_was_judged_leaves_the_memory() -> None:
+    tree = MemoryTree({"program.py": "import os\nif os.getenv('A'):\n    x = 1\n"})
+    launch = Launch(argv=("python3", "-m", "program"), env={})
+    engine = wiring.open_engine(tree, launch, files=GivenFiles(contents={}), facts={})
+    assert engine.why("program.py:3").target.line == 3
+    kept = weakref.ref(tree)
+    del tree, engine
+    wiring.forget()
+    assert kept() is None
 
 
 @pytest.mark.parametrize(
