@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +12,7 @@ from agent.cli.options import Output, What, Where, settings
 from agent.cli.progress import open_progress
 
 if TYPE_CHECKING:
+    from agent.domain.launch import Launch
     from agent.evaluation.interface import Engine
     from agent.probes.log import LogReading
 
@@ -25,9 +27,9 @@ def ask(where: Where, what: What, output: Output, title: str, question: Callable
 def ask_with_log(where: Where, what: What, output: Output, title: str, question: Callable[[Engine, LogReading], T]) -> T:
     """The same for a question that also wants to know what the server's log says; it is empty where there is none."""
     if what.tree and what.launch and not where.hosts and not where.bundle:
-        return question(offline_engine(what), given_log(what.log))
+        return question(offline_engine(what, quiet=output.quiet), given_log(what.log))
     with open_progress(title, quiet=output.quiet, verbose=output.verbose) as progress:
-        return asyncio.run(_live(where, what, question, progress))
+        return asyncio.run(_live(where, what, question, progress, quiet=output.quiet))
 
 
 def given_log(path: str) -> LogReading:
@@ -48,16 +50,48 @@ def given_log(path: str) -> LogReading:
     return next((reading for reading in readings if reading.record), LogReading())
 
 
-def offline_engine(what: What) -> Engine:
-    """An engine over a directory of this machine; relative paths of the launch start from ``--cwd``."""
+def offline_engine(what: What, *, quiet: bool = False) -> Engine:
+    """An engine over a directory of this machine; relative paths of the launch start from ``--cwd``. A model's config.json that the
+    launch names and that cannot be used is told: what it would say is unknown in every answer.
+    """
     from agent import wiring
 
     launch = what.given_launch()
     assert launch is not None
+    if not quiet:
+        for problem in unusable_configs(launch):
+            wiring.tell(problem)
     return wiring.local_engine(what.tree, launch, what.assume)
 
 
-async def _live(where: Where, what: What, question: Callable[[Engine, LogReading], T], progress: object) -> T:
+def unusable_configs(launch: Launch) -> Iterator[str]:
+    """Why the config.json of a model that the launch names tells nothing, for each such model."""
+    from agent import wiring
+    from agent.domain.source import Absent, Unreadable
+    from agent.domain.values import Unknown
+    from agent.hosts.local_files import LocalFiles
+    from agent.probes.model_config import config_path, parse_config
+    from agent.probes.products import model_value, server_command
+
+    command = server_command(launch.argv, wiring.products())
+    roles = command.product.model if command else {}
+    for role, names in roles.items():
+        value = model_value(launch.argv, names)
+        if not value:
+            continue
+        path = config_path(value, os.path.abspath(launch.cwd))
+        content = LocalFiles().read(path)
+        found = parse_config(content, path) if isinstance(content, bytes) else None
+        why = found.reason if isinstance(found, Unknown) else ""
+        if isinstance(content, Absent):
+            why = f"there is no {path}" + ("" if value.startswith("/") else " (relative paths start from --cwd DIR)")
+        elif isinstance(content, Unreadable):
+            why = f"{path} cannot be read: {content.reason}"
+        if why:
+            yield f"what the {role} model's config says is not known: {why}"
+
+
+async def _live(where: Where, what: What, question: Callable[[Engine, LogReading], T], progress: object, *, quiet: bool) -> T:
     from agent import wiring
     from agent.domain.investigation import Symptom
     from agent.orchestrator import Request, open_session
@@ -73,6 +107,8 @@ async def _live(where: Where, what: What, question: Callable[[Engine, LogReading
     host = await wiring.open_host(spec, config, tuple(tools.products))
     try:
         session = await open_session(host, request, tools)
+        for unknown in session.crew.unknowns if not quiet else ():
+            wiring.tell(f"{unknown.what} is not known: {unknown.why}")
         log = session.scene.log
         return await think(lambda: question(session.engine, log.reading if log else LogReading()))
     finally:
