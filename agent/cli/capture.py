@@ -37,6 +37,8 @@ def command(file: str, symptom: str, where: Where, what: What, playbooks: tuple[
     Secrets are masked before anything is written. Source files are in the bundle, model weights are not.
     """
     path = Path(file)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{file} is no regular file", hint="a bundle takes the place of what is there")
     if path.exists() and not force:
         raise UsageError(f"{file} exists", hint="choose another name, or --force")
     if not path.absolute().parent.is_dir():

@@ -110,7 +110,7 @@ class Bundle:
             partial.replace(path)
         except OSError as error:
             partial.unlink(missing_ok=True)
-            raise StoreError(f"cannot write the bundle {path}: {error}") from error
+            raise StoreError(f"cannot write the bundle {path}: {error.strerror or error}") from error
 
 
 def load(path: Path) -> Bundle:

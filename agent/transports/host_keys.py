@@ -74,7 +74,10 @@ def judge(target: Target, known: Sequence[KnownKey], kind: str, blob: bytes, own
     if plain:
         raise _changed(target, plain, kind, blob)
     if target.host_key_policy == "accept-new":
-        _record(own_file, target.known_as, kind, blob)
+        try:
+            _record(own_file, target.known_as, kind, blob)
+        except OSError as problem:
+            raise unrecorded(target.name, own_file, problem) from None
         return
     raise HostKeyUnknown(
         f"the host key of {target.name} is not known: {kind} {fingerprint(blob)}",
@@ -131,6 +134,12 @@ def _hashed(entry: str, name: str) -> bool:
     except (ValueError, binascii.Error):
         return False
     return hmac.compare_digest(hmac.new(salt, name.encode(), hashlib.sha1).digest(), digest)
+
+
+def unrecorded(host: str, own_file: Path, problem: OSError) -> HostKeyUnknown:
+    """Accepted without being recorded, any other key would be accepted the next time."""
+    what = f"the host key of {host} is new, and cannot be recorded in {own_file}: {problem.strerror or problem}"
+    return HostKeyUnknown(what, host=host, hint="RCA_HOME names another directory; or add the key to your known_hosts")
 
 
 def _record(path: Path, name: str, kind: str, blob: bytes) -> None:

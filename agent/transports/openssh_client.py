@@ -12,6 +12,7 @@ from pathlib import Path
 from agent.domain.errors import AuthFailed, ConnectFailed, ConnectionLost, HostError, HostKeyChanged, HostKeyUnknown
 from agent.domain.launch import HostSpec
 from agent.transports.handshakes import HungUp, Incompatible, start
+from agent.transports.host_keys import unrecorded
 from agent.transports.local import ProcessPipe, end, spawn
 from agent.transports.ssh_config import asked
 from agent.transports.ssh_options import SshOptions
@@ -160,10 +161,21 @@ class OpensshTransport:
         )  # fmt: skip
         return await process.wait() == 0
 
+    def _prepare_own_file(self) -> None:
+        """Where ssh records an accepted key; it goes on without, which would accept any other key the next time."""
+        own = self._options.own_known_hosts
+        try:
+            own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self._spec.host_key_policy == "accept-new":
+                os.close(os.open(own, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
+        except OSError as problem:
+            if self._spec.host_key_policy == "accept-new":
+                raise unrecorded(self._spec.name, own, problem) from None
+
     async def _start_master(self) -> None:
         """``ssh -M -N``; returns once its control socket is there, raises what its last words mean."""
         self._directory = tempfile.TemporaryDirectory(prefix="rca-")
-        self._options.own_known_hosts.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._prepare_own_file()
         argv = [*self._ssh("ControlMaster=yes", "ControlPersist=no"), "-N", self._spec.name]
         pipe = asyncio.subprocess.PIPE
         self._master = await asyncio.create_subprocess_exec(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -194,6 +195,15 @@ def test_output_that_nobody_takes(small: Stage, sshd: Sshd, tmp_path: Path) -> N
     assert "cannot write the output: No space left" in one_line(found)
 
 
+def test_a_bundle_takes_the_place_of_a_file_alone(tmp_path: Path) -> None:
+    """As root, it could take that of a device."""
+    os.mkfifo(tmp_path / "pipe")
+    found = rca(tmp_path / "home", "capture", "--transport", "local", "-o", str(tmp_path / "pipe"), "--force")
+    assert (found.code, found.out) == (2, "")
+    assert "no regular file" in one_line(found)
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_log_that_is_gone_is_a_named_unknown(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
     with serving(tmp_path / "stage", case(), small.site) as stage:
         stage.log.unlink()
@@ -218,7 +228,6 @@ def test_variables_that_are_given_count_for_a_running_server_too(small: Stage, s
 
 
 def test_files_newer_than_the_process_are_told(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
-    import os
     import time
 
     with serving(tmp_path / "stage", case(), small.site) as stage:

@@ -324,6 +324,19 @@ async def test_accept_new_records_the_key_in_our_own_file_alone(
 
 
 @every_ssh
+async def test_a_new_key_that_cannot_be_recorded_is_not_accepted(
+    name: str, sshd: Sshd, tmp_path: Path, options: SshOptions, connect: Connect
+) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere = replace(options, own_known_hosts=tmp_path / "file" / "known_hosts")
+    spec = sshd.spec(known_hosts=str(tmp_path / "none"), host_key_policy="accept-new")
+    with pytest.raises(HostKeyUnknown, match=r"is new, and cannot be recorded in .*: (Not a directory|File exists)"):
+        await connect(name, spec, options=nowhere)
+    host = await connect(name, sshd.spec(), options=nowhere)
+    assert (await host.run(commands.identity())).status == 0, "a known one needs no file of ours"
+
+
+@every_ssh
 @pytest.mark.parametrize("policy", ["strict", "accept-new"])
 async def test_a_changed_host_key_is_a_hard_stop_with_both_fingerprints(
     name: str, policy: str, sshd: Sshd, tmp_path: Path, connect: Connect
