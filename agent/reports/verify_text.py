@@ -21,7 +21,7 @@ def verify_lines(found: Verification) -> Iterator[str]:
     for check in found.checks:
         change = f"{check.before} -> {check.after}" if check.before else check.after
         shown = "changed" if check.kind == "launch" and check.before != check.after else "unchanged" if check.kind == "launch" else change
-        yield f"{_MARKS[check.status]} {check.kind:<7} " + one_line(f"{check.name}: {shown}{f' ({check.why})' if check.why else ''}")
+        yield f"{_MARKS[check.status]} {check.kind:<8} " + one_line(f"{check.name}: {shown}{f' ({check.why})' if check.why else ''}")
     if found.numbers:
         yield ""
     for one in found.numbers:

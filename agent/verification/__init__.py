@@ -1,7 +1,8 @@
 """After a fix: what the log's numbers and the guards say now, against before."""
 
+from agent.verification.check import Check
 from agent.verification.numbers import Series, series_of, since_start
-from agent.verification.verdict import Again, Check, Now, Numbers, Verification, verify
+from agent.verification.verdict import Again, Now, Numbers, Verification, verify
 from agent.verification.watch import GrowingLog, Watch, follow
 
 __all__ = [

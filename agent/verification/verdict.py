@@ -21,23 +21,12 @@ from agent.domain.source import Absent, Unreadable
 from agent.domain.truth import Truth
 from agent.domain.values import Known
 from agent.evaluation.interface import Engine
+from agent.verification.check import FAILED, OPEN, PASSED, Check
 from agent.verification.numbers import ENOUGH, Comparison, Series, compare
 from agent.verification.payoff import Payoff, payoff
+from agent.verification.settings import check_setting, wanted
 
-PASSED, FAILED, OPEN = "passed", "failed", "undecided"
 _PER_BATCH: Final = {ACCEPT_LENGTH: False, ACCEPT_RATE: False, THROUGHPUT: True}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Plain):
-    """``kind``: process, launch, guard, playbook, log, number. ``status``: passed, failed, undecided (``why`` names what is missing)."""
-
-    kind: str
-    name: str
-    before: str
-    after: str
-    status: str
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +90,9 @@ def verify(
 ) -> Verification:
     """Judges every finding of the stored run again. ``baseline``: tokens per second without speculation, or a log's series."""
     comparisons = tuple(compare(name, numbers_before.get(name), now.numbers.get(name), per_batch=per) for name, per in _PER_BATCH.items())
-    guards = list(_guards(before, now))
-    opened = any(check.status == PASSED for check in guards)
-    checks = [*_process(now), *_launch(before, now, opened=opened), *guards, *_playbook(now)]
+    guards, values = list(_guards(before, now)), list(_settings(before, now))
+    opened = any(check.status == PASSED for check in (*guards, *values))
+    checks = [*_process(now), *_launch(before, now, opened=opened), *guards, *values, *_playbook(now, values)]
     if playbook is not None:
         checks += [_log_line(expected, now) for expected in playbook.verify.log]
         checks += [_threshold(threshold, comparisons, now) for threshold in playbook.verify.metrics]
@@ -143,10 +132,22 @@ def _launch(before: Investigation, now: Now, *, opened: bool) -> Iterator[Check]
     yield Check(kind="launch", name="launch command", before=old, after=new, status=status, why=why)
 
 
-def _playbook(now: Now) -> Iterator[Check]:
-    if now.again is not None:
-        status = {"silent": PASSED, "confirmed": FAILED}.get(now.again.outcome, OPEN)
-        yield Check(kind="playbook", name=now.again.playbook, before="confirmed", after=now.again.outcome, status=status, why=now.again.why)
+def _playbook(now: Now, values: Sequence[Check]) -> Iterator[Check]:
+    """A playbook about a value may find its condition under the fix too: where every value is as it should be, that is no fault."""
+    if now.again is None:
+        return
+    settled = bool(values) and all(check.status == PASSED for check in values)
+    status = PASSED if settled else {"silent": PASSED, "confirmed": FAILED}.get(now.again.outcome, OPEN)
+    why = "the value is as it should be all the same" if settled and now.again.outcome == "confirmed" else now.again.why
+    yield Check(kind="playbook", name=now.again.playbook, before="confirmed", after=now.again.outcome, status=status, why=why)
+
+
+def _settings(before: Investigation, now: Now) -> Iterator[Check]:
+    """Of a finding about a value the value counts, wherever the line that changes it stands, and whether or not it still runs."""
+    asked = [one for finding in before.findings for one in wanted(finding)]
+    if asked:
+        audit = now.engine.audit()
+        yield from (check_setting(one, audit) for one in asked)
 
 
 def _guards(before: Investigation, now: Now) -> Iterator[Check]:
@@ -154,8 +155,8 @@ def _guards(before: Investigation, now: Now) -> Iterator[Check]:
     answered = now.again is not None and now.again.outcome in ("silent", "confirmed")
     for finding in before.findings:
         for target in finding.touched:
-            lines = relocate(now.engine, target)
-            if lines or not answered:
+            lines = () if target.setting else relocate(now.engine, target)
+            if lines or not (answered or target.setting):
                 yield _guard(target, lines, now)
 
 

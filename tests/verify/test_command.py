@@ -152,8 +152,8 @@ def test_as_a_person_reads_it(tmp_path: Path, tree: Path, capsys: pytest.Capture
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
     assert lines[0].startswith("fixed: run ")
-    assert "ok     launch  launch command: changed" in lines
-    assert "ok     guard   shop/serve.py:10 self.turbo(): never -> always" in lines
+    assert "ok     launch   launch command: changed" in lines
+    assert "ok     guard    shop/serve.py:10 self.turbo(): never -> always" in lines
     assert "accept_length 1.00 -> 2.10" in [" ".join(line.split()) for line in lines]
     assert lines[-1] == "break-even     accept length 2.30"
 

@@ -12,12 +12,12 @@ import pytest
 
 from agent.config import shipped_directory
 from agent.domain.facts import Facts
-from agent.domain.investigation import Investigation, TargetVerdict
+from agent.domain.investigation import Cause, Investigation, TargetVerdict
 from agent.domain.launch import Launch
 from agent.domain.metrics import read_samples
 from agent.domain.playbook import LogExpectation
 from agent.domain.playbook import Verification as Plan
-from agent.domain.verdict import Place
+from agent.domain.verdict import Asked, AuditAnswer, Change, Counterfactual, Effective, Place, Setting
 from agent.library import Library
 from agent.verification.numbers import meaning, summarise
 from agent.verification.verdict import Again, Now, Numbers, Verification, relocate, verify
@@ -256,3 +256,55 @@ def test_what_the_end_of_a_log_does_not_say_may_stand_before_it(present: bool, s
     state = replace(now(lines=["x"]), whole_log=False)
     found = verify(before(), state, numbers_before=numbers([]), playbook=replace(PLAYBOOK, verify=plan))
     assert [check.status for check in found.checks if check.kind == "log"] == [status]
+
+
+def about_a_setting(**changes: Any) -> Investigation:
+    """A run whose finding is a value: 8192 were asked, each rank got 2048, and the fix gives 8192."""
+    base = founding()
+    line = TargetVerdict(path=RUNNER, line=2, text="self.size = self.size // dp", verdict="always", setting="size")
+    sets = (Change(name="size", from_=2048, to=8192),)
+    counterfactual = Counterfactual(change=(Change(name="--size", from_=8192, to=32768),), opens=(), sets=sets)
+    finding = replace(base.findings[0], targets=(line,), counterfactual=counterfactual, **changes)
+    return replace(base, findings=(finding,))
+
+
+def with_value(value: Any, asked: Any, *, source: str = "flag", status: str = "known", again: str = "confirmed") -> Now:
+    effective = Effective(status=status, value=value if status == "known" else None, why="" if status == "known" else "torch is not known")
+    row = Setting(name="size", flag="--size", asked=Asked(value=asked, source=source), effective=effective, verdict="overridden")
+    engine = FakeEngine(tree=FakeTree({}), launch=Launch(argv=("serve", "--size", str(asked))), audited=AuditAnswer(settings=(row,)))
+    return Now(engine=engine, facts=Facts(), log=None, numbers=numbers([]), again=Again(playbook="chunks", outcome=again))
+
+
+@pytest.mark.parametrize(
+    ("state", "conclusion", "status"),
+    [
+        (with_value(8192, 32768), "fixed", "passed"),  # as the fix was evaluated to make it, though the size is divided as ever
+        (with_value(16384, 16384), "fixed", "passed"),  # another way: nothing divides it any more
+        (with_value(2048, 8192), "not_fixed", "failed"),
+        (with_value(4096, 16384), "not_fixed", "undecided"),  # the playbook, which finds its fault again, has the last word
+        (with_value(4096, 16384, again="silent"), "undecided", "undecided"),
+        (with_value(None, 8192, status="unknown", again="silent"), "undecided", "undecided"),
+    ],
+)
+def test_of_a_finding_about_a_value_the_value_counts(state: Now, conclusion: str, status: str) -> None:
+    found = verify(about_a_setting(), state, numbers_before=numbers([]))
+    assert (found.conclusion, [check.status for check in found.checks if check.kind == "setting"]) == (conclusion, [status])
+    assert not [check for check in found.checks if check.kind == "guard"], "the line that changes it may run as before"
+    jsonschema.validate(found.as_dict(), json.loads(SCHEMA.read_text()))
+
+
+def test_without_an_evaluated_fix_the_cause_says_what_it_was_and_should_be() -> None:
+    cause = Cause(kind="flag", name="size", actual=2048, required=(8192,))
+    run = about_a_setting(cause=cause)
+    bare = replace(run, findings=(replace(run.findings[0], counterfactual=None),))
+    assert verify(bare, with_value(8192, 4), numbers_before=numbers([])).conclusion == "fixed"
+    assert verify(bare, with_value(2048, 4), numbers_before=numbers([])).conclusion == "not_fixed"
+    other = replace(bare, findings=(replace(bare.findings[0], cause=replace(cause, name="--parallel")),))
+    assert verify(other, with_value(4, 4), numbers_before=numbers([])).conclusion == "fixed"
+    assert verify(other, with_value(2048, 4), numbers_before=numbers([])).conclusion == "not_fixed"
+
+
+def test_a_setting_that_a_release_does_not_have_is_not_judged() -> None:
+    state = replace(with_value(1, 1, again="silent"), engine=FakeEngine(tree=FakeTree({})))
+    (check,) = [check for check in verify(about_a_setting(), state, numbers_before=numbers([])).checks if check.kind == "setting"]
+    assert (check.status, check.why) == ("undecided", "this release has no such setting")
