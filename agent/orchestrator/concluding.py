@@ -95,13 +95,17 @@ def conclude(scene: Scene, judgement: Judgement, request: Request, quoter: Quote
 def _confirmed(judgement: Judgement, named: Sequence[Finding]) -> Iterator[Finding]:
     """What the symptom does not speak of is at fault all the same; that the symptom comes from it is an assumption.
 
-    ``named``: what the audit found about the things that the symptom names.
+    Two playbooks that find the same cause behind the same guard have found one thing. ``named``: what the audit found about the things that the symptom names.
     """
     matches = {match.playbook.id: match for match in judgement.matches}
+    told: set[tuple[str, str, int]] = set()
     for answer in judgement.confirmed:
         assert answer.finding is not None
-        match = matches[answer.playbook.id]
-        yield answer.finding if match.direct or not _is_new(answer.finding, named) else _unasked(answer.finding, match)
+        finding, match = answer.finding, matches[answer.playbook.id]
+        same = (_plain(finding.cause.name), finding.guard.path, finding.guard.line) if finding.guard else None
+        if same is None or same not in told:
+            yield finding if match.direct or not _is_new(finding, named) else _unasked(finding, match)
+        told |= {same} if same else set()
 
 
 def _unasked(finding: Finding, match: Match) -> Finding:

@@ -70,6 +70,15 @@ def test_several_matches_are_followed_side_by_side(home: Path, trees: Path) -> N
     assert "guards of no-plod/turbo" in said
 
 
+def test_two_playbooks_that_find_the_same_have_found_one_thing(home: Path, trees: Path) -> None:
+    write_playbooks(home, "no-turbo")
+    twin = home / "config" / "playbooks" / "twin.yaml"
+    twin.write_text((home / "config" / "playbooks" / "no-turbo.yaml").read_text().replace("id: no-turbo", "id: twin"))
+    report = followed(home, trees, "it is slow")
+    assert [agent["summary"] for agent in report["agents"] if agent["name"].startswith("playbook ")] == ["confirmed", "confirmed"]
+    assert len(report["findings"]) == 1
+
+
 def test_matches_that_are_too_many_are_named(home: Path, trees: Path) -> None:
     write_playbooks(home, "a", "b", "c", "d", "e", "f")
     report = followed(home, trees, "it is slow")
