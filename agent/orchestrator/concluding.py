@@ -95,7 +95,8 @@ def conclude(scene: Scene, judgement: Judgement, request: Request, quoter: Quote
 def _confirmed(judgement: Judgement, named: Sequence[Finding]) -> Iterator[Finding]:
     """What the symptom does not speak of is at fault all the same; that the symptom comes from it is an assumption.
 
-    Two playbooks that find the same cause behind the same guard have found one thing. ``named``: what the audit found about the things that the symptom names.
+    Two playbooks that find the same cause behind the same guard have found one thing.
+    ``named``: what the audit found about the things that the symptom names.
     """
     matches = {match.playbook.id: match for match in judgement.matches}
     told: set[tuple[str, str, int]] = set()
