@@ -219,6 +219,28 @@ def test_a_setting_that_is_not_as_asked(effective: Effective, outcome: str) -> N
         assert [(step.role, step.line) for step in answer.finding.chain[1:]] == [("guard", 3), ("effect", 4)]
 
 
+def test_the_guard_of_a_supporting_target_is_told_where_no_required_one_has_any() -> None:
+    target = {"id": "size", "setting": "size", "role": "supporting"}
+    book = playbook(targets=[target], hypotheses=[{"id": "why", "claim": "x", "role": "cause", "checks": [{"fact": "1 == 1"}]}])
+    finding = judged(book, engine(audited=setting(32, Effective(status="known", value=4)))).finding
+    assert finding is not None and finding.guard is not None
+    assert (finding.guard.line, finding.guard.condition) == (3, "self.dp > 1")
+
+
+def test_of_several_guards_the_one_that_the_cause_claims_is_told() -> None:
+    outer = Guard(path="shop/args.py", line=2, condition="is_sparse(config)", truth="true", function="f")
+    row = setting(32, Effective(status="known", value=4)).settings[0]
+    (changed,) = row.changed_by
+    both = AuditAnswer(settings=(replace(row, changed_by=(replace(changed, guards=(outer, *changed.guards)),)),))
+    checks = [{"guard": {"target": "size", "condition": "is_sparse", "truth": "true"}}]
+    book = playbook(
+        targets=[{"id": "size", "setting": "size"}], hypotheses=[{"id": "why", "claim": "x", "role": "cause", "checks": checks}]
+    )
+    finding = judged(book, engine(audited=both)).finding
+    assert finding is not None and finding.guard is not None
+    assert (finding.guard.line, finding.guard.condition) == (2, "is_sparse(config)")
+
+
 def status(check: dict[str, Any], asked: FakeEngine | None = None, **facts: Any) -> tuple[str, str]:
     """Status and reason of one claim."""
     hypotheses = [

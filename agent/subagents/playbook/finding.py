@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent.domain.investigation import Cause, DecisiveGuard, Finding, TargetVerdict
-from agent.domain.playbook import CauseTemplate, ConfigClaim, FactClaim, LogClaim, PlaybookHypothesis, SettingTarget, TextClaim
+from agent.domain.playbook import CauseTemplate, ConfigClaim, FactClaim, GuardClaim, LogClaim, PlaybookHypothesis, SettingTarget, TextClaim
 from agent.domain.values import Known
 from agent.domain.verdict import Guard
 from agent.subagents.playbook.case import Case
@@ -27,7 +28,7 @@ def build_finding(case: Case, targets: Sequence[TargetAnswer], confirmed: Playbo
         confidence=_confidence(required, confirmed, assumptions),
         assumptions=assumptions,
         cause=cause,
-        guard=_guard(required),
+        guard=_guard(confirmed, targets),
         targets=tuple(_verdicts(case, targets)),
         chain=tuple(build_chain(case, targets, cause)),
         counterfactual=evaluated(case, targets, confirmed, changes),
@@ -66,11 +67,14 @@ def _cause(case: Case, template: CauseTemplate) -> Cause:
     return Cause(kind=template.kind, name=case.text(template.name), actual=actual, required=template.required)
 
 
-def _guard(required: Iterable[TargetAnswer]) -> DecisiveGuard | None:
-    """The decisive guard of the first required target; of a setting, the innermost guard of the line that changed it."""
-    guard = next((guard for answer in required for guard in _deciding(answer)), None)
-    if guard is None:
+def _guard(confirmed: PlaybookHypothesis, targets: Sequence[TargetAnswer]) -> DecisiveGuard | None:
+    """The guard that the cause claims; else the decisive one of the first target, or the innermost of the line that changed a setting."""
+    required = [answer for answer in targets if answer.target.role == "required"]
+    faulty = [answer for answer in targets if answer.state == FAULT]
+    found = [*_claimed(confirmed, targets), *(guard for answer in (*required, *faulty) for guard in _deciding(answer))]
+    if not found:
         return None
+    guard = found[0]
     return DecisiveGuard(
         path=guard.path,
         line=guard.line,
@@ -79,6 +83,13 @@ def _guard(required: Iterable[TargetAnswer]) -> DecisiveGuard | None:
         decisive_operand=guard.decisive_operand,
         function=guard.function,
     )
+
+
+def _claimed(confirmed: PlaybookHypothesis, targets: Sequence[TargetAnswer]) -> Iterator[Guard]:
+    for claim in confirmed.checks:
+        if isinstance(claim, GuardClaim):
+            guards = [guard for answer in targets if answer.target.id == claim.target for guard in answer.guards]
+            yield from (guard for guard in guards if guard.truth == claim.truth and re.search(claim.condition, guard.condition))
 
 
 def _deciding(answer: TargetAnswer) -> tuple[Guard, ...]:
