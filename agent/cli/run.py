@@ -19,6 +19,7 @@ from agent.cli.model_options import ModelChoice, model_options
 from agent.cli.options import Output, What, Where, output_options, settings, what_options, where_options
 from agent.cli.progress import open_progress
 from agent.cli.resuming import Asked, KeptAnswers, taken_up, with_interruption
+from agent.cli.stored import complete_playbook, complete_run
 from agent.domain.counting import counted, size
 
 if TYPE_CHECKING:
@@ -36,8 +37,21 @@ EXIT_CODES = {"cause_confirmed": 0, "undecided": 1, "no_fault_found": 1, "failed
 @click.option("--symptom", metavar="TEXT", default="", help='The failure in your words, e.g. "hidden dim 7168".')
 @where_options
 @what_options
-@click.option("--playbook", "playbooks", multiple=True, metavar="ID|FILE", help="Follow this playbook; may be repeated.")
-@click.option("--resume", metavar="RUN", default="", help="Go on with an interrupted run; its host is not asked again for what is known.")
+@click.option(
+    "--playbook",
+    "playbooks",
+    multiple=True,
+    metavar="ID|FILE",
+    shell_complete=complete_playbook,
+    help="Follow this playbook; may be repeated.",
+)
+@click.option(
+    "--resume",
+    metavar="RUN",
+    default="",
+    shell_complete=complete_run,
+    help="Go on with an interrupted run; its host is not asked again for what is known.",
+)
 @click.option("--attach", metavar="TICKET", default="", help="Put the report on this ticket, see `rca report attach --help`.")
 @click.option("--yes", "-y", is_flag=True, help="Attach without asking.")
 @click.option("--json-lines", is_flag=True, help="One JSON line per host, as each is done.")

@@ -1,4 +1,4 @@
-"""Stored runs as arguments of commands: looked up, completed by the shell."""
+"""Stored runs and playbooks as arguments of commands: looked up, completed by the shell."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def open_store() -> Iterator[RunStore]:
 
 def run_argument(name: str = "run") -> Callable[[F], F]:
     """A RUN argument: an id, the beginning of one, or "last"."""
-    return click.argument(name, metavar="RUN", shell_complete=_complete)
+    return click.argument(name, metavar="RUN", shell_complete=complete_run)
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+def complete_run(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
     """Ids with host and title; a shell must never see an error here."""
     from click.shell_completion import CompletionItem
 
@@ -46,3 +46,15 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
         return []
     found = [CompletionItem("last", help="the newest run")] if "last".startswith(incomplete) else []
     return found + [CompletionItem(e.id, help=f"{e.host} {e.title}") for e in entries if e.id.startswith(incomplete)]
+
+
+def complete_playbook(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Ids of the playbooks at hand with their titles, and files."""
+    from click.shell_completion import CompletionItem
+
+    from agent import wiring
+    from agent.domain.playbook import Playbook
+
+    entries = {entry.id: entry.title for _, entry in wiring.library(settings()).entries() if isinstance(entry, Playbook)}
+    found = [CompletionItem(id, help=title) for id, title in sorted(entries.items()) if id.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]

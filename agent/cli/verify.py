@@ -18,6 +18,7 @@ from agent.cli.options import Output, What, Where, output_options, settings, wha
 from agent.cli.presenting import present
 from agent.cli.progress import open_progress
 from agent.cli.resuming import way_to
+from agent.cli.stored import run_argument
 from agent.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.argument("run")
+@run_argument()
 @click.option("--baseline", default="", metavar="NUMBER|FILE", help="Tokens per second without speculation, or a log of such a server.")
 @click.option("--before-log", default="", metavar="FILE", help="The log before the fix, where the run has none.")
 @click.option("--watch", is_flag=True, help="Follow the log until enough batches were seen.")

@@ -150,8 +150,11 @@ def test_shells_complete_run_ids_and_commands(home: Path, shell: str) -> None:
     assert shell == "bash" or "Show every setting: asked; effective; observed; overridden." in told.replace("\\", ""), (
         "whole, without a comma"
     )
-    found = complete("rca runs show run-", 3)
-    assert all(f"run-{number}" in found for number in (1, 2, 3))
+    for words in ("rca runs show run-", "rca verify run-", "rca playbook save run-", "rca run --resume run-"):
+        found = complete(words, words.count(" "))
+        assert all(f"run-{number}" in found for number in (1, 2, 3)), words
+    for words in ("rca playbook show eagle-v", "rca playbook run eagle-v", "rca playbook test eagle-v", "rca run --playbook eagle-v"):
+        assert "eagle-vs-eagle3" in complete(words, words.count(" ")), words
     source = subprocess.run(
         [sys.executable, "-m", "agent.cli.main"],
         cwd=ROOT,

@@ -11,10 +11,11 @@ from agent.cli.playbook.show import open_playbook
 from agent.cli.progress import open_progress
 from agent.cli.resuming import Asked
 from agent.cli.run import kept_run, next_steps, present
+from agent.cli.stored import complete_playbook
 
 
 @click.command("run")
-@click.argument("playbook")
+@click.argument("playbook", shell_complete=complete_playbook)
 @click.option("--symptom", default="", metavar="TEXT", help="The failure in your words, for the report.")
 @where_options
 @what_options

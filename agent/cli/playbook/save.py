@@ -11,6 +11,7 @@ import click
 
 from agent.cli.options import settings
 from agent.cli.releases import Releases
+from agent.cli.stored import run_argument
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("save")
-@click.argument("run")
+@run_argument()
 @click.option("--id", "id_", required=True, metavar="NAME", help="Name of the playbook: lower case, digits and hyphens.")
 @click.option("--trees", default="", metavar="DIR", help="Folder of unpacked releases, named PACKAGE-VERSION.")
 @click.option("--fetch", is_flag=True, help="Fetch the run's own release with pip where it is not there.")

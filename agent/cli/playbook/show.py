@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.options import settings
+from agent.cli.stored import complete_playbook
 
 if TYPE_CHECKING:
     from agent.domain.playbook import Playbook
 
 
 @click.command("show")
-@click.argument("playbook")
+@click.argument("playbook", shell_complete=complete_playbook)
 @click.option("--yaml", "as_yaml", is_flag=True, help="The file itself.")
 def command(playbook: str, as_yaml: bool) -> int:
     """Show one PLAYBOOK (an id, or a file): how it recognises its failure, what it judges, what it concludes."""

@@ -11,13 +11,14 @@ import click
 from agent.cli.options import settings
 from agent.cli.playbook.show import open_playbook
 from agent.cli.releases import Releases
+from agent.cli.stored import complete_playbook
 
 if TYPE_CHECKING:
     from agent.domain.playbook import Playbook, PlaybookTest
 
 
 @click.command("test")
-@click.argument("playbooks", nargs=-1)
+@click.argument("playbooks", nargs=-1, shell_complete=complete_playbook)
 @click.option("--trees", default="", metavar="DIR", help="Folder of unpacked releases, named PACKAGE-VERSION.")
 @click.option("--fetch", is_flag=True, help="Fetch releases that are not there with pip (no dependencies, nothing is installed).")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
