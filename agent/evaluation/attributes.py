@@ -132,7 +132,8 @@ def _from_class(m: Machine, obj: Instance, name: str) -> AV:
     if isinstance(cls, ClassV):
         found = class_attribute(m, cls, name)
         if found is not None:
-            return bind_to(m, found[0], obj, found[1], name)
+            value = bind_to(m, found[0], obj, found[1], name)
+            return one_of([value, Unk(obj.open)]) if obj.open and value is found[0] else value
         hook = class_attribute(m, cls, "__getattr__")
         if hook is not None:
             return m.call(BoundV(hook[0], obj), [Const(name)], {})

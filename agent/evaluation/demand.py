@@ -13,6 +13,7 @@ from agent.evaluation.effort import Effort
 from agent.evaluation.later import Later
 from agent.evaluation.machine import Machine
 from agent.evaluation.parameters import Parameters
+from agent.evaluation.passed_over import PassedOver
 from agent.evaluation.receivers import Receivers
 from agent.evaluation.runs import Runs
 from agent.evaluation.values import Instance
@@ -35,6 +36,7 @@ class Demand:
         self.parameters = Parameters(m, self.effort, self.receivers, self.runs, self.definitions, self.call_sites)
         self.later = Later(self)
         self.attributes = WrittenAttributes(self)
+        self.passed_over = PassedOver(self)
         m.demand = self
         m.drained = False
         m.limit = 1 << 60

@@ -114,6 +114,22 @@ class Later:
         accounted = set() if self.strict else _places(cell)
         return [value for writer in writers if Place(writer.path, writer.line) not in accounted for value in self._value(writer, name)]
 
+    def elsewhere(self, owner: object, name: str) -> list[AV]:
+        """What any code may write there, whatever it calls the object by, but for constructors and methods of other classes."""
+        kept, self.strict = self.strict, True
+        try:
+            if isinstance(owner, ModuleV):
+                writers = self._of_global(owner, name)
+            elif isinstance(owner, ClassV):
+                writers = self._of_class(owner, name)
+            elif isinstance(owner, Instance) and isinstance(owner.cls, ClassV):
+                writers = self._of_attribute(owner, owner.cls, name, by_any_name=True)
+            else:
+                return []
+            return [value for writer in writers for value in self._value(writer, name)]
+        finally:
+            self.strict = kept
+
     def _of_global(self, module: ModuleV, name: str) -> list[_Writer]:
         """Functions that declare the name global, and ``module.name = ...`` elsewhere."""
         found: list[_Writer] = []
@@ -160,7 +176,7 @@ class Later:
         declared = self.m.singletons.get("declared fields", {}).get(name, ())
         return all(place.path in {base.module.path for base in cls.mro} for place in declared)
 
-    def _of_attribute(self, obj: Instance, cls: ClassV, name: str) -> list[_Writer]:
+    def _of_attribute(self, obj: Instance, cls: ClassV, name: str, *, by_any_name: bool = False) -> list[_Writer]:
         called = self.names.get(obj, set()) | {snake_case(base.name) for base in cls.mro}
         found = []
         index = self.m.index
@@ -171,7 +187,7 @@ class Later:
             if receiver in ("self", "cls"):
                 meant = self._in_class(path, line, cls)
             else:
-                meant = _called_so(receiver, called) or holds_one(index, path, receiver, (base.name for base in cls.mro))
+                meant = by_any_name or _called_so(receiver, called) or holds_one(index, path, receiver, (base.name for base in cls.mro))
                 meant = meant or (bool(written) and self.alone(cls, name))
                 if not meant:
                     self.m.assume("attributes that are written through names of other kinds belong to other objects")

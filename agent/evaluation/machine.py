@@ -113,6 +113,8 @@ class Machine:
         self.entry_path = ""
         self.caught: dict[ir.Node, AV] = {}
         self.forced: dict[ir.Node, bool] = {}
+        self.stale: dict[Cell, Cell | None] = {}
+        self.made_after = 0
         self.watched: dict[ir.Node, Watch] = {}
         self.has_call_facts = any("(" in name or ")" in name for name in facts)
         self.enter: Callable[[FuncV], bool] | None = None
@@ -130,7 +132,9 @@ class Machine:
     def cell(self, location: Location) -> Cell | None:
         """The innermost cell; for a question after the forward run, with what later code may have written."""
         cell = self.state.get(location)
-        return cell if cell is None or self.demand is None else self.demand.later.cell(location, cell)
+        if cell is None or self.demand is None:
+            return cell
+        return self.demand.passed_over.cell(location, cell) if self.stale else self.demand.later.cell(location, cell)
 
     def load(self, location: Location) -> AV | None:
         """The value of a cell, noted as read; None where there is no cell."""
@@ -194,6 +198,8 @@ class Machine:
         """Runs one statement; False when no path goes on."""
         frame = self.frame
         if frame.only is not None and stmt not in frame.only:
+            if self.demand is not None:
+                self.demand.passed_over.statement(stmt)
             return True
         self.steps += 1
         if self.steps > frame.deadline:

@@ -56,6 +56,8 @@ _KEPT = (
     "calls",
     "unfollowed",
     "frontier",
+    "stale",
+    "made_after",
 )
 """What of the machine belongs to one run and is put back after it."""
 
@@ -95,7 +97,8 @@ class Runs:
         m.raised, m.catchers, m.control, m.reads, m.finished = [], [], None, [], True
         m.entered, m.calls, m.unfollowed, m.frontier = set(), {}, set(), {}
         m.state = State(self.base, certain=False)
-        mark = Instance(func, "").serial
+        mark = m.made_after = Instance(func, "").serial
+        m.stale = {}
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
         frame.deadline = m.steps + QUESTION_FUEL

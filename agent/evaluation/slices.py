@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from agent.analysis import ir
 from agent.analysis.outline import Outline
 from agent.analysis.resolve import root_name
-from agent.analysis.scopes import bound_names, target_names
+from agent.analysis.scopes import binds, bound_names, target_names
 from agent.analysis.walk import children, walk
 
 _EXITS = (ir.Return, ir.Raise, ir.Break, ir.Continue)
@@ -243,7 +243,7 @@ def _header(statement: ir.Stmt) -> list[ir.Node]:
 
 def _defines(statement: ir.Stmt, names: set[str], attributes: set[tuple[str, str]]) -> bool:
     if isinstance(statement, (ir.If, ir.While, ir.Try, ir.Match)):
-        return False
+        return any(binds(statement, name) for name in names)
     if isinstance(statement, (ir.For, ir.With)):
         targets = [statement.target] if isinstance(statement, ir.For) else [i.target for i in statement.items]
         return any(name in names for target in targets for name in target_names(target))

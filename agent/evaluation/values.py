@@ -96,6 +96,11 @@ class Lazy(AV):
             self._made = self._resolve()
         return self._made
 
+    @property
+    def made(self) -> AV | None:
+        """The value, if it has been looked at."""
+        return self._made
+
 
 class _Absent(AV):
     """No such attribute, variable or key on this path."""

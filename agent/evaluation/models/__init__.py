@@ -59,7 +59,7 @@ def call_extern(m: Machine, func: ExternV, args: list[AV], kwargs: dict[str, AV]
     described = model_configs.library_class(m, dotted, kwargs)
     if described is not None:
         return described
-    for prefix in _SILENT:
+    for prefix in SILENT:
         if dotted.startswith(prefix):
             for callback in callables_in(m, [*args, *kwargs.values()]):
                 perhaps(m, callback)
@@ -67,7 +67,7 @@ def call_extern(m: Machine, func: ExternV, args: list[AV], kwargs: dict[str, AV]
     return _exception(m, dotted, args) if dotted.startswith("builtins.") or dotted.endswith(("Error", "Exception")) else None
 
 
-_SILENT = (
+SILENT = (
     "logging.",
     "warnings.",
     "loguru.",
