@@ -114,9 +114,7 @@ class _Methods:
         body = around.body if isinstance(around, ir.ClassDef) else []
         self._methods = {each.name: each for each in body if isinstance(each, ir.FunctionDef)}
         self._this = function.params[0].name if function.params and self._methods else ""
-        self._here = {
-            t.attr for node in walk(function) if isinstance(node, _BINDING) for t in _targets(node) if root_name(t.value) == self._this
-        }
+        self._here = {attr for node in walk(function) if isinstance(node, _BINDING) for attr in _written_on(node, self._this)}
 
     def change(self, statement: ir.Stmt, attributes: Set[tuple[str, str]]) -> bool:
         """Whether the statement calls a method on the object that may write one of the attributes.
@@ -139,16 +137,19 @@ class _Methods:
         found: set[str] = set()
         for node in walk(method):
             if isinstance(node, _BINDING):
-                found |= {target.attr for target in _targets(node) if root_name(target.value) == this}
+                found |= _written_on(node, this)
         for each in _called_on(method, this):
             found |= self._written(each, seen)
         return found
 
 
-def _targets(statement: ir.Node) -> list[ir.Attribute]:
-    given = [getattr(statement, name, None) for name in ("targets", "target", "items")]
+def _written_on(statement: ir.Node, name: str) -> set[str]:
+    """Attributes of what a name holds that a statement binds, or puts items into; what lies below them is not theirs."""
+    given = [getattr(statement, field, None) for field in ("targets", "target", "items")]
     nodes = [node for each in given for node in (each if isinstance(each, list) else [each]) if isinstance(node, ir.Node)]
-    return [node for part in nodes for node in walk(part) if isinstance(node, ir.Attribute)]
+    found = [node for part in nodes for node in walk(part) if isinstance(node, ir.Attribute)]
+    below = {node.value for node in found}
+    return {node.attr for node in found if node not in below and isinstance(node.value, ir.Name) and node.value.id == name}
 
 
 def _called_on(part: ir.Node, this: str) -> set[str]:
