@@ -230,7 +230,7 @@ def _string(at: Occurrence, node: Any, name: str) -> Reference | None:
         receiver = parent.args[0] if parent.args and parent.args[0] is not node else None
         return _made(at, "getattr", receiver=receiver, call=parent)
     if node.value == name or node.value.endswith((f".{name}", f":{name}")):
-        return _made(at, "string", role=_role(at))
+        return _made(at, "annotation") if in_annotation(at) else _made(at, "string", role=_role(at))
     return None
 
 

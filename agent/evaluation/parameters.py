@@ -140,7 +140,7 @@ class Parameters:
             return False
         sites: list[Reference] = []
         for ref in self.call_sites.references(cls.name):
-            if ref.path not in self.call_sites.importable or ref.kind in ("import", "annotation") or _only_asked(ref):
+            if ref.path not in self.call_sites.importable or ref.kind in ("import", "annotation") or only_asked(ref):
                 continue
             if ref.kind != "call" or not ref.chain or len(sites) == MAX_MAKERS:
                 return False
@@ -193,7 +193,7 @@ def _handed_on_unchanged(func: FuncV) -> bool:
     return True
 
 
-def _only_asked(ref: Reference) -> bool:
+def only_asked(ref: Reference) -> bool:
     """``isinstance(x, Class)``: it makes nothing."""
     calls = (node for node in walk(ref.statement) if isinstance(node, ir.Call) and isinstance(node.func, ir.Name))
     asking = (call for call in calls if call.func.id in ("isinstance", "issubclass"))  # type: ignore[attr-defined]
