@@ -51,20 +51,20 @@ class Touches:
     def __init__(self, function: ir.FunctionDef) -> None:
         self._function = function
         self._local = scope_of(function).local
-        self._known: dict[ir.Stmt, Touched] = {}
+        self._known: dict[ir.Node, Touched] = {}
 
-    def by(self, statement: ir.Stmt) -> Touched:
-        """What a statement may change, with all that stands inside it."""
-        found = self._known.get(statement)
+    def by(self, part: ir.Node) -> Touched:
+        """What a statement or an expression may change, with all that stands inside it."""
+        found = self._known.get(part)
         if found is None:
-            found = self._known[statement] = self._of(statement)
+            found = self._known[part] = self._of(part)
         return found
 
-    def _of(self, statement: ir.Stmt) -> Touched:
+    def _of(self, part: ir.Node) -> Touched:
         refs: set[Ref] = set()
         stores: set[str] = set()
         calls: set[str] = set()
-        for node in () if isinstance(statement, (ir.FunctionDef, ir.ClassDef)) else walk(statement, into_scopes=False):
+        for node in () if isinstance(part, (ir.FunctionDef, ir.ClassDef)) else walk(part, into_scopes=False):
             if isinstance(node, ir.Call):
                 if _reads_only(node):
                     continue

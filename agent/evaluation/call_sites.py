@@ -13,6 +13,7 @@ from agent.analysis.callers import Reference, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
 from agent.analysis.mentions import calling_files
+from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import ClassV, FuncV
@@ -78,6 +79,8 @@ class CallSites:
                 continue
             if owner is None and ref.receiver is not None and isinstance(ref.receiver, ir.Name) and ref.receiver.id in ("self", "cls"):
                 continue
+            if ref.call is not None and not may_accept(func, ref.call):
+                continue
             yield ref
 
     def references(self, name: str) -> Iterator[Reference]:
@@ -124,6 +127,44 @@ class CallSites:
         if init is None:
             return [ref for ref in self.references(node.name) if ref.kind == "call"]
         return [ref for ref in references_in(self.m.index.module(path), "__init__") if ref.kind in ("super", "call") and init in ref.chain]
+
+
+def may_accept(func: FuncV, call: ir.Call) -> bool:
+    """Whether the arguments of a call fit the function, bound to an object or not: a call that does not fit raises before it is entered."""
+    if not isinstance(func.node, ir.FunctionDef) or not handed_on_unchanged(func):
+        return True
+    return any(_fits(func.node.params[bound:], call) for bound in ((0, 1) if func.owner is not None else (0,)))
+
+
+def _fits(params: list[ir.Param], call: ir.Call) -> bool:
+    positional = [param for param in params if param.kind in ("posonly", "normal")]
+    named = {param.name for param in params if param.kind in ("normal", "kwonly")}
+    kinds = {param.kind for param in params}
+    keywords = {keyword.name for keyword in call.keywords if keyword.name}
+    spread_list = any(isinstance(arg, ir.Starred) for arg in call.args)
+    spread_dict = any(not keyword.name for keyword in call.keywords)
+    if "vararg" not in kinds and not spread_list and len(call.args) > len(positional):
+        return False
+    if "kwarg" not in kinds and not keywords <= named:
+        return False
+    given = {param.name for param in positional[: len(call.args)]} | keywords
+    required = {param.name for param in params if param.default is None and param.kind in ("posonly", "normal", "kwonly")}
+    return spread_list or spread_dict or required <= given
+
+
+def handed_on_unchanged(func: FuncV) -> bool:
+    """Whether every decorator lets callers' arguments through as they are, and calls the function with no others."""
+    for decorator in getattr(func.node, "decorators", ()):
+        text = dotted_text(decorator.func if isinstance(decorator, ir.Call) else decorator) or "?"
+        if text.rpartition(".")[2] not in _UNCHANGED and not text.startswith(_UNCHANGED_FROM):
+            return False
+    return True
+
+
+_UNCHANGED = frozenset(
+    "staticmethod classmethod property cached_property abstractmethod override final lru_cache cache contextmanager".split()
+)
+_UNCHANGED_FROM = ("torch.", "triton.", "numba.", "nvtx.")
 
 
 def makes_itself(cls: ClassV) -> bool:

@@ -7,6 +7,7 @@ cannot be followed is unknown with its reason. Results rest on assumptions where
 
 from __future__ import annotations
 
+from agent.evaluation.attributes import class_attribute
 from agent.evaluation.call_sites import CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
@@ -16,7 +17,7 @@ from agent.evaluation.parameters import Parameters
 from agent.evaluation.passed_over import PassedOver
 from agent.evaluation.receivers import Receivers
 from agent.evaluation.runs import Runs
-from agent.evaluation.values import Instance
+from agent.evaluation.values import AV, ClassV, Instance
 from agent.evaluation.written_attributes import WrittenAttributes
 
 CALL_FUEL = 5_000
@@ -50,3 +51,9 @@ class Demand:
     def answers_for(self, obj: Instance) -> bool:
         """Whether what code beyond the question writes on the object is found when it is read; not of one that the question made itself."""
         return obj in self.receivers.contexts or obj.serial <= self.runs.base.mark
+
+    def works_out(self, obj: AV, name: str) -> bool:
+        """Whether an attribute is one that is worked out over all that write it, whenever it is read: reading it later gives the same."""
+        if not isinstance(obj, Instance) or obj not in self.receivers.contexts or self.m.state.get((obj, name)) is not None:
+            return False
+        return isinstance(obj.cls, ClassV) and class_attribute(self.m, obj.cls, name) is None

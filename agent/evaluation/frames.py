@@ -60,6 +60,7 @@ class Frame:
         "deadline",
         "forks",
         "func",
+        "hollow",
         "is_class",
         "kept",
         "label",
@@ -97,6 +98,7 @@ class Frame:
         self.deadline = 0
         self.locals: object = self
         self.only: frozenset[ir.Node] | None = None
+        self.hollow: frozenset[ir.Node] = frozenset()
 
 
 class Tested(NamedTuple):

@@ -29,6 +29,8 @@ def invoke(m: Machine, func: FuncV, args: list[AV], kwargs: dict[str, AV], *, on
         return Unk(f"{func.qualname}() was not followed: it runs after the configuration is made")
     if m.depth >= MAX_DEPTH or m.active.get(node, 0) >= MAX_ACTIVE:
         return skip(m, func, args, kwargs, f"{func.qualname}() calls itself too deeply")
+    if m.demand is not None and m.active.get(node, 0) and _says_nothing(func, args, kwargs):
+        return skip(m, func, args, kwargs, f"{func.qualname}() calls itself with what is not known")
     if m.enter is not None and not m.enter(func):
         return skip(m, func, args, kwargs, f"{func.qualname}() was not followed")
     frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
@@ -44,6 +46,12 @@ def invoke(m: Machine, func: FuncV, args: list[AV], kwargs: dict[str, AV], *, on
     resolves = func.owner is not None and m.demand is None and frame.receiver is m.configuration is not None
     run = _settle if resolves else run_frame
     return run(m, frame, node, lambda: skip(m, func, args, kwargs, too_long))
+
+
+def _says_nothing(func: FuncV, args: list[AV], kwargs: Kwargs) -> bool:
+    """Whether nothing is known of any argument: what a call in a call of the same function finds out about it, the outer one does."""
+    given = [*args[func.owner is not None :], *kwargs.values()]
+    return bool(given) and all(isinstance(value, Unk) for value in given)
 
 
 def _deadline(m: Machine) -> int:

@@ -219,6 +219,9 @@ class Later:
         value = getattr(statement, "value", None)
         if isinstance(statement, ir.Assign) and isinstance(value, ir.Constant) and len(statement.targets) == 1:
             return [Const(value.value)]
+        if function is not None and self.occasions.for_a_while(writer.path, function, name):
+            self.m.assume(f"outside of `with {function.name}(...)`, which puts {name} back at its end ({writer.path}:{writer.line})")
+            return []
         asked = function is not None and not self.strict and _given(statement, function)
         if asked and function is not None and self.occasions.on_request(writer.path, function):
             self.m.assume(f"nobody has asked the running program to change {name} ({writer.path}:{writer.line} would)")

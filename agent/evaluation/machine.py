@@ -199,7 +199,7 @@ class Machine:
         frame = self.frame
         if frame.only is not None and stmt not in frame.only:
             if self.demand is not None:
-                self.demand.passed_over.statement(stmt)
+                self.demand.passed_over.leave_out(stmt)
             return True
         self.steps += 1
         if self.steps > frame.deadline:

@@ -298,7 +298,7 @@ def run_statements(m: Machine, module: ModuleV, statements: list[ir.Stmt]) -> No
 def _run(m: Machine, module: ModuleV, name: str, statements: list[ir.Stmt]) -> None:
     """Runs the statements at the bottom of the store: importing happened before whatever branch asks now."""
     state, frame, control, reads, depth = m.state, m.frame, m.control, m.reads, m.depth
-    catchers, exits, throws, node = m.catchers, m.exits, m.throws, m.call_node
+    catchers, exits, throws, node, steps = m.catchers, m.exits, m.throws, m.call_node, m.steps
     m.state = State(state, certain=False)
     m.catchers, m.control, m.reads, m.call_node = [], None, [], None
     inner = Frame(module, None, None, module.dotted)
@@ -318,6 +318,8 @@ def _run(m: Machine, module: ModuleV, name: str, statements: list[ir.Stmt]) -> N
         made = m.state
         m.state, m.frame, m.control, m.reads, m.depth = state, frame, control, reads, depth
         m.catchers, m.exits, m.throws, m.call_node = catchers, exits, throws, node
+        if m.demand is not None:
+            m.steps = steps  # done once, for all questions: whichever comes first does not pay for it
     _sink(m, made, state)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.resolve import dotted_text
+from agent.analysis.walk import statements, walk
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
@@ -49,6 +50,18 @@ class Occasions:
         """
         return self._begins_outside(path, function, 0)
 
+    def for_a_while(self, path: str, function: ir.FunctionDef, name: str) -> bool:
+        """Whether the function is a context manager that puts the name back at its end; the forward run has been in no ``with`` of it."""
+        if not any((dotted_text(each) or "").rpartition(".")[2] in _MANAGERS for each in function.decorators):
+            return False
+        ends = [last for node in walk(function) if isinstance(node, ir.Try) for last in node.finalbody]
+        if not any(_writes(statement, name) for statement in statements(ends)):
+            return False
+        sites = self._sites(path, function)
+        return bool(sites) and all(
+            site.chain and site.kind == "call" and not self.followed.intersection(site.chain) for site in sites or ()
+        )
+
     def _begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
         if function not in self._asked:
             self._asked[function] = True  # a function that is reached through itself has its other ways to begin
@@ -87,6 +100,15 @@ class Occasions:
             return None
         sites = self.call_sites.of(*found)
         return sites if len(sites) < MAX_LISTED else None
+
+
+_MANAGERS = ("contextmanager", "asynccontextmanager")
+
+
+def _writes(statement: ir.Stmt, name: str) -> bool:
+    """``name = ...``, ``x.name = ...``, also among others."""
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    return any(name == getattr(node, "id", getattr(node, "attr", None)) for target in targets for node in walk(target))
 
 
 def _routes(decorator: ir.Expr) -> bool:

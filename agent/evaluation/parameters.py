@@ -5,9 +5,8 @@ from __future__ import annotations
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
-from agent.analysis.resolve import dotted_text
 from agent.analysis.walk import walk
-from agent.evaluation.call_sites import CallSites, makes_itself
+from agent.evaluation.call_sites import CallSites, handed_on_unchanged, makes_itself
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
 from agent.evaluation.machine import Machine
@@ -20,10 +19,6 @@ from agent.evaluation.watch import Watch
 MAX_MAKERS = 6
 MAX_SITES = 24
 """Call sites over which an argument is joined."""
-_UNCHANGED = frozenset(
-    "staticmethod classmethod property cached_property abstractmethod override final lru_cache cache contextmanager".split()
-)
-_UNCHANGED_FROM = ("torch.", "triton.", "numba.", "nvtx.")
 
 
 class Parameters:
@@ -88,7 +83,7 @@ class Parameters:
         return self.definitions.class_of(top[0]) or ABSENT if len(top) == 1 else ABSENT
 
     def _over_sites(self, func: FuncV, owner: ClassV | None, param: ir.Param, context: Context) -> AV:
-        if not _handed_on_unchanged(func):
+        if not handed_on_unchanged(func):
             return Unk(f"{param.name} of {func.qualname}(), which is decorated")
         constructor = owner is not None and func.name in ("__init__", "__new__")
         sites = [context.site] if constructor and context.site is not None else self.call_sites.of(func, owner)
@@ -165,7 +160,12 @@ class Parameters:
         if found is None or self.effort.stops():
             return False
         reads: Reads = {site.statement: (call.func, *watch.expressions(call))}
-        seen = self.runs.run(found[0], found[1], [site.statement], context=context, watch={call: watch}, reads=reads)
+        waits: dict[ir.Node, Watch] = {call: watch}
+        making = watch.look_behind(chain[-1], call)
+        if making is not None and watch.source is not None:
+            reads[making] = tuple(keyword.value for keyword in watch.source.keywords if keyword.name == watch.name)
+            waits[watch.source] = watch
+        seen = self.runs.run(found[0], found[1], [site.statement], context=context, watch=waits, reads=reads)
         return seen.finished or bool(watch.seen)
 
     def _reaches_at_import(self, site: Reference, call: ir.Call, watch: Watch) -> bool:
@@ -182,15 +182,6 @@ class Parameters:
 
         self.runs.in_module(module, note)
         return bool(watch.seen)
-
-
-def _handed_on_unchanged(func: FuncV) -> bool:
-    """Whether every decorator lets callers' arguments through as they are, and calls the function with no others."""
-    for decorator in getattr(func.node, "decorators", ()):
-        text = dotted_text(decorator.func if isinstance(decorator, ir.Call) else decorator) or "?"
-        if text.rpartition(".")[2] not in _UNCHANGED and not text.startswith(_UNCHANGED_FROM):
-            return False
-    return True
 
 
 def only_asked(ref: Reference) -> bool:

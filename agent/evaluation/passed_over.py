@@ -56,17 +56,17 @@ class PassedOver:
         self.demand = demand
         self.touches: dict[ir.Node, Touches] = {}
 
-    def statement(self, statement: ir.Stmt) -> None:
-        """Called for each statement that the run of the moment leaves out."""
+    def leave_out(self, part: ir.Node) -> None:
+        """Called for each statement, or head of one, that the run of the moment leaves out."""
         func = self.m.frame.func
         if func is None or not isinstance(func.node, ir.FunctionDef):
             return
         touches = self.touches.get(func.node)
         if touches is None:
             touches = self.touches[func.node] = Touches(func.node)
-        touched = touches.by(statement)
+        touched = touches.by(part)
         if touched:
-            self._change(touched, f"it may be changed at {func.module.path}:{statement.line}, which was passed over")
+            self._change(touched, f"it may be changed at {func.module.path}:{part.line}, which was passed over")
 
     def _change(self, touched: Touched, reason: str) -> None:
         written = self._written()

@@ -11,7 +11,7 @@ from agent.evaluation.forward import deep_recursion
 from agent.evaluation.frames import Dead, Frame, Leaf, Tested, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
-from agent.evaluation.slices import slice_of
+from agent.evaluation.slices import hollow_around, slice_of
 from agent.evaluation.state import Cell, Place, State, merge
 from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, ModuleV, Unk, one_of
 from agent.evaluation.watch import Watch
@@ -89,8 +89,11 @@ class Runs:
         node = func.node
         assert isinstance(node, ir.FunctionDef)
         m = self.m
+        if self.effort.spent():
+            self.effort.cuts += 1
+            return Run({}, {}, Unk(f"{func.qualname}() was not followed: the question has used up what it may") if wanted else None, False)
         outline = m.index.outline(func.module.path)
-        only = slice_of(outline, node, criteria, reads, forced or ())
+        only = slice_of(outline, node, criteria, reads, forced or {})
         kept = self._save()
         m.marks, m.tests, m.watched = {}, {}, dict(watch or {})
         m.forced = dict(forced or {})
@@ -101,6 +104,7 @@ class Runs:
         m.stale = {}
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
+        frame.hollow = hollow_around(outline, criteria, node)
         frame.deadline = m.steps + QUESTION_FUEL
         m.frame = frame
         if node.is_generator:

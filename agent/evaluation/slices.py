@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from types import MappingProxyType
 
 from agent.analysis import ir
 from agent.analysis.outline import Outline
@@ -19,13 +20,13 @@ def slice_of(
     function: ir.FunctionDef,
     criteria: Iterable[ir.Node],
     reads: Mapping[ir.Node, tuple[ir.Node, ...]] | None = None,
-    forced: Iterable[ir.Node] = (),
+    forced: Mapping[ir.Node, bool] = MappingProxyType({}),
 ) -> frozenset[ir.Node]:
     """Statements (with the compound statements around them) that decide whether ``criteria`` run and with which values.
 
     ``reads`` narrows what a statement needs to some of its expressions; the conditions of ``forced`` statements are not evaluated, so that
-    nothing is needed for them. By names: an assignment to a needed name or to a needed attribute of a needed object belongs to the slice,
-    and so do earlier exits.
+    nothing is needed for them, and the branches that they do not take are left out. By names: an assignment to a needed name or to a
+    needed attribute of a needed object belongs to the slice, and so do earlier exits.
     """
     wanted = list(criteria)
     chosen: set[ir.Node] = set()
@@ -34,7 +35,7 @@ def slice_of(
     last = max((_turned(outline, function, node) for node in wanted), default=function.end)
     local = _assigned(function)
     own = _Methods(outline, function)
-    closed = set(forced)
+    closed = set(forced) | hollow_around(outline, wanted, function)
     for node, parts in (reads or {}).items():
         closed.add(node)
         for part in parts:
@@ -42,7 +43,7 @@ def slice_of(
     for node in wanted:
         _choose(outline, function, node, chosen, names, attributes, closed)
     for node in _own(function):
-        if node.line <= last and (isinstance(node, _EXITS) or _leaves(node)):
+        if node.line <= last and (isinstance(node, _EXITS) or _leaves(node)) and not _shut(outline, node, forced):
             _choose(outline, function, node, chosen, names, attributes, closed)
     statements = [node for node in _own(function) if isinstance(node, ir.Stmt)]
     grown = True
@@ -55,6 +56,18 @@ def slice_of(
                 _choose(outline, function, statement, chosen, names, attributes, closed)
                 grown = True
     return frozenset(chosen)
+
+
+def hollow_around(outline: Outline, criteria: Iterable[ir.Node], function: ir.FunctionDef) -> frozenset[ir.Node]:
+    """The ``with`` statements around what is asked about that bind nothing: their contexts say nothing about it and are not followed."""
+    found: set[ir.Node] = set()
+    for node in criteria:
+        around = outline.parents.get(node)
+        while around is not None and around is not function:
+            if isinstance(around, ir.With) and all(item.target is None for item in around.items):
+                found.add(around)
+            around = outline.parents.get(around)
+    return frozenset(found)
 
 
 def _turned(outline: Outline, function: ir.FunctionDef, node: ir.Node) -> int:
@@ -168,6 +181,16 @@ def _own(function: ir.FunctionDef) -> list[ir.Node]:
             continue
         stack.extend(reversed(children(node)))
     return found
+
+
+def _shut(outline: Outline, node: ir.Node, forced: Mapping[ir.Node, bool]) -> bool:
+    """Whether the node stands in the branch that a forced ``if`` does not take."""
+    below, around = node, outline.parents.get(node)
+    while around is not None:
+        if around in forced and isinstance(around, ir.If) and below in (around.orelse if forced[around] else around.body):
+            return True
+        below, around = around, outline.parents.get(around)
+    return False
 
 
 def _leaves(node: ir.Node) -> bool:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from agent.analysis import ir
+from agent.analysis.walk import walk
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import ABSENT, AV, DictObj, Tup, Unk
+from agent.evaluation.values import ABSENT, AV, DictObj, Tup, Unk, one_of
 
 
 class Watch:
-    """Waits at a call for one of its arguments; ``seen`` has ABSENT for each time the call does not give it."""
+    """Waits at a call for one of its arguments; ``seen`` has ABSENT for each time the call does not give it.
 
-    __slots__ = ("name", "position", "seen", "spawned")
+    ``source``: the ``dict(name=value, ...)`` that the call spreads, where that is all it gives; the argument is then waited for there.
+    """
+
+    __slots__ = ("_gathered", "name", "position", "seen", "source", "spawned")
 
     def __init__(self, name: str, position: int, spawned: bool) -> None:
         self.name = name
         self.position = position
         self.spawned = spawned
         self.seen: list[AV] = []
+        self.source: ir.Call | None = None
+        self._gathered: list[AV] = []
+
+    def look_behind(self, function: ir.FunctionDef, call: ir.Call) -> ir.Stmt | None:
+        """Finds ``source``; gives the statement that makes it."""
+        if self.spawned or call.args or len(call.keywords) != 1 or call.keywords[0].name is not None:
+            return None
+        spread = call.keywords[0].value
+        made = _made_once(function, spread.id) if isinstance(spread, ir.Name) else None
+        if made is None:
+            return None
+        statement, self.source = made
+        return statement
 
     def expressions(self, call: ir.Call) -> list[ir.Expr]:
         """The part of the call that gives the argument; with spreads that may be several."""
@@ -36,6 +53,13 @@ class Watch:
 
     def note(self, m: Machine, call: ir.Call) -> None:
         """Evaluates the argument where the machine stands."""
+        if self.source is not None and call is not self.source:
+            self.seen.append(one_of(self._gathered) if self._gathered else Unk(f"{self.name} is given by a spread"))
+            return
+        if call is self.source:
+            named = [keyword.value for keyword in call.keywords if keyword.name == self.name]
+            self._gathered.append(m.eval(named[0]) if named else ABSENT)
+            return
         found = self.expressions(call)
         if not found:
             self.seen.append(ABSENT)
@@ -60,3 +84,17 @@ class Watch:
                     if not m.entries(value).open and not any(isinstance(a, ir.Starred) for a in call.args):
                         return ABSENT
         return Unk(f"{self.name} is given by a spread")
+
+
+def _made_once(function: ir.FunctionDef, name: str) -> tuple[ir.Stmt, ir.Call] | None:
+    """The one assignment ``name = dict(key=value, ...)`` of a name that is only ever spread afterwards."""
+    nodes = list(walk(function))
+    spread = {keyword.value for node in nodes if isinstance(node, ir.Call) for keyword in node.keywords if keyword.name is None}
+    assigned = [
+        node for node in nodes if isinstance(node, ir.Assign) and any(isinstance(t, ir.Name) and t.id == name for t in node.targets)
+    ]
+    used = [node for node in nodes if isinstance(node, ir.Name) and node.id == name and node not in spread]
+    value = assigned[0].value if len(assigned) == 1 and len(assigned[0].targets) == 1 and used == assigned[0].targets else None
+    if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Name) or value.func.id != "dict" or value.args:
+        return None
+    return (assigned[0], value) if all(keyword.name for keyword in value.keywords) else None

@@ -108,6 +108,11 @@ def passed(m: Machine, node: ir.Expr) -> AV:
         if found is not None and isinstance(found[1].value, Lazy):
             m.reads.append(found[1])
             return found[1].value
+    elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name) and m.demand is not None:
+        owner = m.eval(node.value)
+        if m.demand.works_out(owner, node.attr):
+            quiet = m.demand.runs.quiet
+            return Lazy(lambda: quiet(lambda: m.getattr(owner, node.attr)))
     return m.eval(node)
 
 

@@ -167,6 +167,10 @@ def _finish(m: Machine, node: ir.Try, state: State) -> bool:
 
 def with_statement(m: Machine, node: ir.With) -> bool:
     """``with a as b, c as d``: nested from the left."""
+    if node in m.frame.hollow and m.demand is not None:
+        for item in node.items:
+            m.demand.passed_over.leave_out(item.context)
+        return _handlers(m, ir.Try(node.body, [_any_exception(node)], [], [], False))  # it may take what the body raises
     return _with(m, node, list(node.items))
 
 
@@ -224,20 +228,25 @@ def _may_swallow(m: Machine, context: Instance) -> bool:
 
 def _perhaps_swallowing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
     """Each exception of the body reaches ``__exit__``, and may end there."""
-    handler = ir.Handler(None, None, [])
-    handler.line = node.line
+    handler = _any_exception(node)
     body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
     alive = _handlers(m, ir.Try(body, [handler], [], [], False))
     m.call(lookup_attribute(m, context, "__exit__"), [Unk("an exception or None") for _ in range(3)], {})
     return alive
 
 
+def _any_exception(node: ir.With) -> ir.Handler:
+    """``except: pass``."""
+    handler = ir.Handler(None, None, [])
+    handler.line = node.line
+    return handler
+
+
 def _suppressing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
     """``contextlib.suppress(E)`` is ``try: ... except E: pass``."""
     types = m.load((context, "<suppresses>"))
     assert types is not None
-    handler = ir.Handler(None, None, [])
-    handler.line = node.line
+    handler = _any_exception(node)
     m.caught[handler] = types
     body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
     return _handlers(m, ir.Try(body, [handler], [], [], False))
