@@ -20,7 +20,7 @@ from agent.analysis.words import positions
 from agent.analysis.writers import changed_in_place, holds_one, receivers_by_text, reflective_by_text
 from agent.evaluation.frames import Frame
 from agent.evaluation.models.argument_parser import command_line
-from agent.evaluation.occasions import Occasions
+from agent.evaluation.occasions import Occasions, puts_back
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.state import Cell, Location, Place, State
 from agent.evaluation.values import (
@@ -112,7 +112,17 @@ class Later:
         else:
             return []
         accounted = set() if self.strict else _places(cell)
-        return [value for writer in writers if Place(writer.path, writer.line) not in accounted for value in self._value(writer, name)]
+        counted = (w for w in writers if Place(w.path, w.line) not in accounted or self._put_back(w, name))
+        return [value for writer in counted for value in self._value(writer, name)]
+
+    def _put_back(self, writer: _Writer, name: str) -> bool:
+        """A cell holds what was put back; while a ``with`` lasted, it held the other."""
+        function = self._function(writer)
+        return function is not None and puts_back(function, name)
+
+    def _function(self, writer: _Writer) -> ir.FunctionDef | None:
+        around = self.m.index.enclosing(writer.path, writer.line)
+        return next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
 
     def elsewhere(self, owner: object, name: str) -> list[AV]:
         """What any code may write there, whatever it calls the object by, but for constructors and methods of other classes."""
@@ -205,9 +215,8 @@ class Later:
 
     def _value(self, writer: _Writer, name: str) -> list[AV]:
         """What a writer may leave; nothing where it was followed, makes the object, or never runs."""
-        around = self.m.index.enclosing(writer.path, writer.line)
-        function = next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
-        if function is not None and function in self.followed and not self.strict:
+        function = self._function(writer)
+        if function is not None and function in self.followed and not (self.strict or puts_back(function, name)):
             return []
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
             return []

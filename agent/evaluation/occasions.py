@@ -51,16 +51,12 @@ class Occasions:
         return self._begins_outside(path, function, 0)
 
     def for_a_while(self, path: str, function: ir.FunctionDef, name: str) -> bool:
-        """Whether the function is a context manager that puts the name back at its end; the forward run has been in no ``with`` of it."""
-        if not any((dotted_text(each) or "").rpartition(".")[2] in _MANAGERS for each in function.decorators):
+        """Whether the function puts the name back at the end of a ``with``, and the forward run has been in none."""
+        if not puts_back(function, name):
             return False
-        ends = [last for node in walk(function) if isinstance(node, ir.Try) for last in node.finalbody]
-        if not any(_writes(statement, name) for statement in statements(ends)):
-            return False
-        sites = self._sites(path, function)
-        return bool(sites) and all(
-            site.chain and site.kind == "call" and not self.followed.intersection(site.chain) for site in sites or ()
-        )
+        sites = self._sites(path, function) or []
+        within = (site.chain and site.kind == "call" and not self.followed.intersection(site.chain) for site in sites)
+        return bool(sites) and all(within)
 
     def _begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
         if function not in self._asked:
@@ -103,6 +99,14 @@ class Occasions:
 
 
 _MANAGERS = ("contextmanager", "asynccontextmanager")
+
+
+def puts_back(function: ir.FunctionDef, name: str) -> bool:
+    """Whether the function is a context manager that writes the name once more when its ``with`` ends."""
+    if not any((dotted_text(each) or "").rpartition(".")[2] in _MANAGERS for each in function.decorators):
+        return False
+    ends = [last for node in walk(function) if isinstance(node, ir.Try) for last in node.finalbody]
+    return any(_writes(statement, name) for statement in statements(ends))
 
 
 def _writes(statement: ir.Stmt, name: str) -> bool:
