@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.analysis import ir
-from agent.analysis.walk import walk
+from agent.analysis.walk import SUITE_FIELDS, walk
 from agent.domain.verdict import Change, Counterfactual, Guard, NextEvent, Place, WhyAnswer
 from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.settings import final_cell, outward
@@ -121,9 +121,15 @@ def _inputs(engine: LaunchEngine, guards: list[Guard]) -> list[str]:
 
 
 def _text_at(engine: LaunchEngine, path: str, line: int) -> str:
+    """The simple statement around a line; of any other, the line."""
     from agent.analysis.targets import line_text
 
-    return line_text(engine.index, path, line) if path in engine.index.files else ""
+    if path not in engine.index.files:
+        return ""
+    statement = engine.index.statement_at(path, line)
+    if statement is None or SUITE_FIELDS[type(statement)]:
+        return line_text(engine.index, path, line)
+    return engine.index.module(path).source[statement.start_byte : statement.end_byte].decode(errors="replace")
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
 from agent.analysis import ir
 from agent.evaluation.constructs import EXPRESSIONS, STATEMENTS
 
 
 def classes(base: type) -> set[type]:
+    gc.collect()  # a dataclass with slots replaces the class it was made from, which lives on until then
     found = set(base.__subclasses__())
     return found | {deeper for each in found for deeper in classes(each)}
 
