@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from agent.cli.presenting import present
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.domain.verdict import AuditAnswer, Change
+    from agent.domain.verdict import AuditAnswer, Change, Raise
     from agent.evaluation.interface import Engine
     from agent.probes.log import LogReading
 
@@ -52,7 +53,9 @@ def _audit(engine: Engine, log: LogReading, what_if: str, names: Sequence[str]) 
 
 
 def _only(audit: AuditAnswer, engine: Engine, names: Sequence[str]) -> AuditAnswer:
-    """The rows of some settings. Raises UsageError for a name that is none."""
+    """The rows of some settings, with the failures that are certain or that depend on one of them. Raises UsageError for a name that is
+    none.
+    """
     from agent.domain.errors import UsageError
     from agent.evaluation.audit import row_of
 
@@ -60,7 +63,14 @@ def _only(audit: AuditAnswer, engine: Engine, names: Sequence[str]) -> AuditAnsw
     missing = [name for name, row in zip(names, rows, strict=True) if row is None]
     if missing:
         raise UsageError(f"no setting of this launch is called {', '.join(missing)}", hint="rca audit --all lists them")
-    return replace(audit, settings=tuple(row for row in rows if row is not None), dead_config=(), unread_keys=(), smells=())
+    kept = tuple(row for row in rows if row is not None)
+    asked = {row.name.rpartition(".")[2].removeprefix("env:") for row in kept}
+    raises = tuple(found for found in audit.raises if found.certainty == "always" or _depends_on(found, asked))
+    return replace(audit, settings=kept, raises=raises, dead_config=(), unread_keys=(), smells=())
+
+
+def _depends_on(found: Raise, names: set[str]) -> bool:
+    return any(not names.isdisjoint(re.findall(r"\w+", guard.condition)) for guard in found.guards)
 
 
 def _changes(text: str) -> list[Change]:
