@@ -167,6 +167,9 @@ async def investigate(
     for id in request.playbooks:
         tools.library.get(id)
     host = await (open_host() if open_host else wiring.open_host(spec, config, tuple(tools.products)))
+    if host.transport_name:  # a run that is taken up again may need no host
+        progress.started("connection", f"connect to {spec.name}")
+        progress.ended("connection", "done", f"{host.transport_name} ({host.transport_reason})")
     try:
         return await investigate(host, request, tools, run_id=run_id)
     finally:

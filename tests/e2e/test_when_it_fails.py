@@ -216,6 +216,7 @@ def test_one_connection_serves_all_subagents(small: Stage, sshd: Sshd, tmp_path:
     found = run(tmp_path, sshd, "--pid", str(small.pid))
     assert sum(agent["status"] == "done" for agent in found.json["agents"]) >= 5
     assert sshd.log.count("Accepted publickey") == before + 1
+    assert "connection: ok: asyncssh (the default)\n" in found.err
 
 
 def test_variables_that_are_given_count_for_a_running_server_too(small: Stage, sshd: Sshd, tmp_path: Path) -> None:
