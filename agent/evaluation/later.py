@@ -61,14 +61,11 @@ class Later:
         self.m = demand.m
         self.base = demand.runs.base
         self.call_sites = demand.call_sites
-        self.answers_for = demand.answers_for
         self.followed = frozenset(demand.m.entered)
         self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
-        self.between = False
-        """For what a question passes over: it is part of the program, and asks for nothing."""
         self.names: dict[Obj, set[str]] = {}
         self.lonely: dict[tuple[ClassV, str], bool] = {}
         self._learn(demand.m.state)
@@ -123,39 +120,25 @@ class Later:
         function = self._function(writer)
         return function is not None and puts_back(function, name)
 
-    def _named(self, writer: _Writer, names: frozenset[str] | None) -> bool:
-        if names is None:
-            return True
-        around = [node for node in self.m.index.enclosing(writer.path, writer.line) if isinstance(node, (ir.FunctionDef, ir.ClassDef))]
-        function = self._function(writer)
-        if function is None or function.name in names:
-            return True
-        owner = around[-2].name if len(around) > 1 else ""
-        return owner in names if function.name in MAKING else function.name.startswith("__")
-
     def _function(self, writer: _Writer) -> ir.FunctionDef | None:
         around = self.m.index.enclosing(writer.path, writer.line)
         return next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
 
-    def elsewhere(self, owner: object, name: str, within: frozenset[str] | None) -> list[AV]:
-        """What any code but the function that is run may write there, whatever it calls the object by; constructors and methods of other
-        classes do not count. ``within``: names of the functions that may run; None for any.
-        """
-        kept, self.strict, self.between = self.strict, True, True
+    def elsewhere(self, owner: object, name: str) -> list[AV]:
+        """What any code may write there, whatever it calls the object by, but for constructors and methods of other classes."""
+        kept, self.strict = self.strict, True
         try:
             if isinstance(owner, ModuleV):
                 writers = self._of_global(owner, name)
             elif isinstance(owner, ClassV):
                 writers = self._of_class(owner, name)
             elif isinstance(owner, Instance) and isinstance(owner.cls, ClassV):
-                writers = self._of_attribute(owner, owner.cls, name, by_any_name=not self.answers_for(owner))
+                writers = self._of_attribute(owner, owner.cls, name, by_any_name=True)
             else:
                 return []
-            running = self.m.frame.func.node if self.m.frame.func is not None else None
-            counted = (w for w in writers if self._function(w) is not running and self._named(w, within))
-            return [value for writer in counted for value in self._value(writer, name)]
+            return [value for writer in writers for value in self._value(writer, name)]
         finally:
-            self.strict, self.between = kept, False
+            self.strict = kept
 
     def _of_global(self, module: ModuleV, name: str) -> list[_Writer]:
         """Functions that declare the name global, and ``module.name = ...`` elsewhere."""
@@ -248,7 +231,7 @@ class Later:
         if function is not None and self.occasions.for_a_while(writer.path, function, name):
             self.m.assume(f"outside of `with {function.name}(...)`, which puts {name} back at its end ({writer.path}:{writer.line})")
             return []
-        asked = function is not None and (self.between or (not self.strict and _given(statement, function)))
+        asked = function is not None and not self.strict and _given(statement, function)
         if asked and function is not None and self.occasions.on_request(writer.path, function):
             self.m.assume(f"nobody has asked the running program to change {name} ({writer.path}:{writer.line} would)")
             return []

@@ -113,7 +113,7 @@ class Machine:
         self.entry_path = ""
         self.caught: dict[ir.Node, AV] = {}
         self.forced: dict[ir.Node, bool] = {}
-        self.stale: dict[Cell, dict[ir.Node, None]] = {}
+        self.stale: dict[Cell, Cell | None] = {}
         self.made_after = 0
         self.watched: dict[ir.Node, Watch] = {}
         self.has_call_facts = any("(" in name or ")" in name for name in facts)

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.analysis import ir
-from agent.analysis.may_call import may_call
 from agent.analysis.touches import ANY, Ref, Touched, Touches
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
@@ -56,7 +55,6 @@ class PassedOver:
         self.m = demand.m
         self.demand = demand
         self.touches: dict[ir.Node, Touches] = {}
-        self.callable: dict[ir.Node, frozenset[str] | None] = {}
 
     def leave_out(self, part: ir.Node) -> None:
         """Called for each statement, or head of one, that the run of the moment leaves out."""
@@ -68,9 +66,9 @@ class PassedOver:
             touches = self.touches[func.node] = Touches(func.node)
         touched = touches.by(part)
         if touched:
-            self._change(part, touched, f"it may be changed at {func.module.path}:{part.line}, which was passed over")
+            self._change(touched, f"it may be changed at {func.module.path}:{part.line}, which was passed over")
 
-    def _change(self, part: ir.Node, touched: Touched, reason: str) -> None:
+    def _change(self, touched: Touched, reason: str) -> None:
         written = self._written()
         for name in touched.rebound:
             self.m.store((self.m.frame, name), Unk(reason))
@@ -81,7 +79,7 @@ class PassedOver:
         seen: set[Obj] = set()
         if "tree" in calls:
             for owner, cells in written.items():
-                pending += self._expose(part, owner, cells, reason) if self._shared(owner) else []
+                pending += self._expose(owner, cells, reason) if self._shared(owner) else []
         while pending:
             value = pending.pop()
             for each in candidates(value):
@@ -89,7 +87,7 @@ class PassedOver:
                     pending += each.items
                 elif isinstance(each, (Instance, ListObj, DictObj)) and each not in seen:
                     seen.add(each)
-                    pending += self._reached(part, each, written.get(each, {}), touched, calls, reason)
+                    pending += self._reached(each, written.get(each, {}), touched, calls, reason)
 
     def _written(self) -> Written:
         found: Written = {}
@@ -137,11 +135,11 @@ class PassedOver:
         each = candidates(value) if value is not None else ()
         return any(isinstance(one, (FuncV, BoundV, PartialV)) or (bool(ref[1]) and _is_method(self.m, one, ref[1])) for one in each)
 
-    def _reached(self, part: ir.Node, obj: Obj, cells: dict[str, Cell], touched: Touched, calls: set[str], reason: str) -> Iterable[AV]:
+    def _reached(self, obj: Obj, cells: dict[str, Cell], touched: Touched, calls: set[str], reason: str) -> Iterable[AV]:
         """Changes one object; gives what it holds."""
         if isinstance(obj, Instance):
             if "tree" in calls:
-                held = self._expose(part, obj, cells, reason)
+                held = self._expose(obj, cells, reason)
             else:
                 held = [value for cell in cells.values() if (value := _looked_at(cell)) is not None]
             if ANY in touched.stores and not self._shared(obj):
@@ -161,14 +159,14 @@ class PassedOver:
         self.m.store((obj, name), Map({}, reason) if name == "{}" else Seq((), reason))
         return _items(cell.value)
 
-    def _expose(self, part: ir.Node, owner: object, cells: dict[str, Cell], reason: str) -> list[AV]:
+    def _expose(self, owner: object, cells: dict[str, Cell], reason: str) -> list[AV]:
         """Code of the tree may write what the owner holds."""
         if isinstance(owner, Instance) and not self._shared(owner):
             owner.open = owner.open or reason
         held = []
         for name, cell in cells.items():
             if name[:1] not in "<[{":
-                self.m.stale.setdefault(cell, {})[part] = None
+                self.m.stale.setdefault(cell, None)
             value = _looked_at(cell)
             held += _items(value) if isinstance(value, (Seq, Map)) else [value] if value is not None else []
         return held
@@ -177,47 +175,35 @@ class PassedOver:
 
     def cell(self, location: Location, cell: Cell) -> Cell:
         """The cell as it may be by now."""
-        parts = self._left_out_since(cell)
-        if not parts:
+        if not self._is_stale(cell):
             return self.demand.later.cell(location, cell)
-        value = cell.value.resolve() if isinstance(cell.value, Lazy) else cell.value
-        more = list(self._meanwhile(*location, parts))
-        if not more:
-            return cell
-        return Cell(one_of([value, *more]), cell.place, (cell,), cell.control, cell.previous, cell.text, cell.name)
+        found = self.m.stale.get(cell)
+        if found is None:
+            value = cell.value.resolve() if isinstance(cell.value, Lazy) else cell.value
+            found = Cell(
+                one_of([value, *self._meanwhile(*location)]), cell.place, (cell,), cell.control, cell.previous, cell.text, cell.name
+            )
+            self.m.stale[cell] = found
+        return found
 
-    def _left_out_since(self, cell: Cell) -> dict[ir.Node, None]:
-        """What was passed over since it was written, or any of those that met in it."""
-        parts: dict[ir.Node, None] = {}
-        pending, seen = [cell], set[int]()
+    def _is_stale(self, cell: Cell) -> bool:
+        """Itself, or one of those that met in it."""
+        stale, pending, seen = self.m.stale, [cell], set[int]()
         while pending and len(seen) < 32:
             current = pending.pop()
-            parts |= self.m.stale.get(current, {})
+            if current in stale:
+                return True
             if id(current) not in seen:
                 seen.add(id(current))
                 pending += [dep for dep in current.deps if dep.name == cell.name and dep.place is not None]
-        return parts
+        return False
 
-    def _may_run(self, parts: Iterable[ir.Node]) -> frozenset[str] | None:
-        """Names of what the parts may call; None for anything."""
-        found: frozenset[str] = frozenset()
-        for part in parts:
-            if part not in self.callable:
-                self.callable[part] = may_call(self.m.index, self.m.frame.module.path, part)
-            names = self.callable[part]
-            if names is None:
-                return None
-            found |= names
-        return found
-
-    def _meanwhile(self, owner: object, name: str, parts: Iterable[ir.Node]) -> Iterable[AV]:
-        names = self._may_run(parts)
+    def _meanwhile(self, owner: object, name: str) -> Iterable[AV]:
         attributes = self.demand.attributes
-        known = isinstance(owner, Instance) and owner in self.demand.receivers.contexts and (owner, name) not in self.demand.effort.pending
-        if names is None and known and isinstance(owner, Instance):
+        if isinstance(owner, Instance) and owner in self.demand.receivers.contexts and (owner, name) not in self.demand.effort.pending:
             value = attributes.value(owner, name)
             return [] if value is None else candidates(value)
-        return self.demand.later.elsewhere(owner, name, names)
+        return self.demand.later.elsewhere(owner, name)
 
 
 def _items(content: AV) -> list[AV]:
