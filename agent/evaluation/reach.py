@@ -11,12 +11,8 @@ from agent.analysis.outline import Definition
 from agent.analysis.syntax import statement_lines
 from agent.analysis.targets import resolve_file
 from agent.domain.verdict import ReachAnswer
-from agent.evaluation.attributes import class_attribute
 from agent.evaluation.classes import ENUM_BASES
-from agent.evaluation.definitions import underlying
 from agent.evaluation.exceptions import builtin_type
-from agent.evaluation.machine import Machine
-from agent.evaluation.parameters import only_asked
 from agent.evaluation.values import ClassV, ExternV
 from agent.evaluation.why import in_vague_handler
 
@@ -77,7 +73,6 @@ class Closed:
         self.machine = engine.machine
         self.known: dict[ir.Node, bool] = {}
         self.supposed: list[ir.Node] = []
-        self.ended = _ended(engine.machine)
 
     def verdict(self, path: str, function: ir.FunctionDef, statement: ir.Stmt) -> str:
         """The verdict of one statement of a function."""
@@ -156,16 +151,7 @@ class Closed:
         others = {each.path for each in self.engine.index.classes_named(cls.name) if each.node is not cls.node}
         calls = self.engine.demand.call_sites
         found = (ref for ref in calls.references(cls.name) if ref.path in calls.importable and ref.path not in others)
-        harmless = (_same_name, lambda ref, _: only_asked(ref), self._reads_value)
-        return [ref for ref in found if ref.kind not in ("import", "annotation") and not any(each(ref, cls) for each in harmless)]
-
-    def _reads_value(self, ref: Reference, cls: ClassV) -> bool:
-        """``Class.attribute``, where that is no function: a read, by which nothing is made."""
-        around = self.engine.index.outline(ref.path).parents.get(ref.node)
-        if not isinstance(around, ir.Attribute):
-            return False
-        held = class_attribute(self.machine, cls, around.attr)
-        return held is not None and underlying(held[0]) is None
+        return [ref for ref in found if ref.kind not in ("import", "annotation") and not _same_name(ref, cls.name)]
 
     def _around(self, definition: Definition, depth: int) -> bool:
         """A nested function: closed with the function around it."""
@@ -176,12 +162,10 @@ class Closed:
         around: ir.Node | None = site.chain[-1] if site.chain else None
         if site.role == "default":
             return self._default_closed(site, depth)
-        if self.ended and site.kind == "value" and site.role in ("assigned", "dict", "list") and not isinstance(around, ir.FunctionDef):
-            return True  # whoever takes it from there would run later
         if not isinstance(around, ir.FunctionDef):
             return not site.chain and self._at_module_level(site)
         if site.statement in self.machine.marks:
-            return self.ended or (site.call is not None and site.call in self.machine.calls)
+            return site.call is not None and site.call in self.machine.calls
         return self.closed(site.path, around, depth + 1)
 
     def _default_closed(self, site: Reference, depth: int) -> bool:
@@ -199,16 +183,10 @@ class Closed:
         return site.call is not None and (site.call in self.machine.calls or site.statement not in self.machine.marks)
 
 
-def _ended(machine: Machine) -> bool:
-    """Whether the launch certainly fails before anything was started that runs by itself: nothing runs but what was followed."""
-    followed = machine.finished and not (machine.drained or machine.frontier or machine.unfollowed or machine.detached)
-    return followed and any(raised.certain for raised in machine.raised)
-
-
-def _same_name(ref: Reference, cls: ClassV) -> bool:
+def _same_name(ref: Reference, name: str) -> bool:
     """``Engine = LazyImport("package.engine", "Engine")``, ``__all__ = ["Engine"]``: whoever uses it uses the same name."""
     targets = ref.statement.targets if isinstance(ref.statement, ir.Assign) and ref.kind == "string" and not ref.chain else []
-    return any(isinstance(target, ir.Name) and target.id in (cls.name, "__all__") for target in targets)
+    return any(isinstance(target, ir.Name) and target.id in (name, "__all__") for target in targets)
 
 
 def _has_outside_base(cls: ClassV) -> bool:
