@@ -11,7 +11,6 @@ from tests.wheels import wheel_tree
 __all__ = ["pytest_xdist_make_scheduler", "sshd", "wheel_tree"]
 
 OPEN = {
-    "tests/oracle/test_oracle.py::test_the_recorded_launches": "86 of 90 % of the lines are decided",
     "tests/evaluation/test_founding_key.py::test_where_the_code_moved": "undecided on 0.5.23",
     "eagle-vs-eagle3: the same on 0.5.23": "undecided: declarations of settings fork under unknown facts",
     "wherever_its_code_has_moved[0.5.19]": "undecided, as 0.5.23",

@@ -1,4 +1,4 @@
-"""A fake engine over a table of answers, for tests of what asks engines."""
+"""Fakes around the engine: one over a table of answers, for tests of what asks engines, and a host without files."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ class FakeTree:
     def containing(self, words: Iterable[bytes]) -> Iterator[str]:
         wanted = [word.decode() for word in words]
         return (path for path in self.files() if any(word in self.contents[path] for word in wanted))
+
+
+class NoFiles:
+    """A host without any configuration file."""
+
+    def read(self, path: str) -> Absent:
+        return Absent(path=path)
+
+    def is_dir(self, path: str) -> bool:
+        return False
 
 
 @dataclass(frozen=True)

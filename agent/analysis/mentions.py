@@ -16,6 +16,12 @@ def calling_files(index: Index, name: str) -> tuple[str, ...]:
     return tuple(path for path in index.files_with(name) if _goes_on(index.tree.read(path), name, tests))
 
 
+def in_a_text(content: object, name: str) -> bool:
+    """Whether a text may end with the name, as ``"name"`` and ``"module:name"`` do: quotes stand behind it and no word before it."""
+    behind = len(name.encode())
+    return not isinstance(content, bytes) or any(content[at + behind : at + behind + 1] in (b'"', b"'") for at in positions(content, name))
+
+
 def _goes_on(content: object, name: str, tests: Sequence[_LineTest]) -> bool:
     if not isinstance(content, bytes):
         return True

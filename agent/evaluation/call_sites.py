@@ -12,7 +12,7 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
-from agent.analysis.mentions import calling_files
+from agent.analysis.mentions import calling_files, in_a_text
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
@@ -44,13 +44,8 @@ class CallSites:
         if found is None:
             constructor = owner is not None and func.name in ("__init__", "__new__")
             everywhere = self.constructor_sites(owner) if owner is not None and constructor else self._call_sites(func, owner)
-            within = (ref for ref in everywhere if ref.path in self.importable)
-            found = self.callers[func.node] = list(islice(within, MAX_LISTED))
+            found = self.callers[func.node] = list(islice(everywhere, MAX_LISTED))
         return found
-
-    def makers(self, owner: ClassV) -> list[Reference]:
-        """Where the modules of this launch make an object of the class, or of one derived from it."""
-        return [site for site in self.constructor_sites(owner) if site.path in self.importable]
 
     @cached_property
     def importable(self) -> frozenset[str]:
@@ -65,7 +60,8 @@ class CallSites:
         """Whether a text may name the function: ``rpc("name")``, ``getattr(x, "name")``, a getattr beside it whose name is worked out."""
         if func.name in self.by_name:
             return self.by_name[func.name]
-        texts = (ref for ref in self.references(func.name) if ref.kind in ("string", "getattr") and ref.path in self.importable)
+        within = (path for path in self._files(func.name) if in_a_text(self.m.index.tree.read(path), func.name))
+        texts = (ref for path in within for ref in references_in(self.m.index.module(path), func.name) if ref.kind in ("string", "getattr"))
         found = any(not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
         source = func.module.ir.source if func.module.ir is not None else b""
         self.by_name[func.name] = found or (func.owner is not None and _WORKED_OUT.search(source) is not None)
@@ -84,9 +80,12 @@ class CallSites:
             yield ref
 
     def references(self, name: str) -> Iterator[Reference]:
-        """Every place that refers to a name, in files that do more than define or import it."""
-        for path in calling_files(self.m.index, name):
+        """Every place that refers to a name, in the launch's files that do more than define or import it."""
+        for path in self._files(name):
             yield from references_in(self.m.index.module(path), name)
+
+    def _files(self, name: str) -> Iterator[str]:
+        return (path for path in calling_files(self.m.index, name) if path in self.importable)
 
     def _may_receive(self, ref: Reference, owner: ClassV) -> bool:
         """A method called on ``self`` belongs to the classes around the call and their bases; a bare name is no method."""

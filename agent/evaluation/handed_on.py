@@ -184,7 +184,7 @@ class HandedOn:
             return False
         sites = (ref for ref in self.engine.demand.call_sites.references(cls.name) if ref.kind == "call")
         entered = self.engine.demand.later.followed
-        return any(ref.path in self._importable and not (ref.chain and ref.chain[-1] in entered) for ref in sites)
+        return any(not (ref.chain and ref.chain[-1] in entered) for ref in sites)
 
 
 @once_a_word

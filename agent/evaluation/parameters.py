@@ -135,7 +135,7 @@ class Parameters:
             return False
         sites: list[Reference] = []
         for ref in self.call_sites.references(cls.name):
-            if ref.path not in self.call_sites.importable or ref.kind in ("import", "annotation") or only_asked(ref):
+            if ref.kind in ("import", "annotation") or only_asked(ref):
                 continue
             if ref.kind != "call" or not ref.chain or len(sites) == MAX_MAKERS:
                 return False

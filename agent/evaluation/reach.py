@@ -11,8 +11,12 @@ from agent.analysis.outline import Definition
 from agent.analysis.syntax import statement_lines
 from agent.analysis.targets import resolve_file
 from agent.domain.verdict import ReachAnswer
+from agent.evaluation.attributes import class_attribute
 from agent.evaluation.classes import ENUM_BASES
-from agent.evaluation.exceptions import builtin_type
+from agent.evaluation.definitions import underlying
+from agent.evaluation.exceptions import builtin_type, instance_of
+from agent.evaluation.machine import Machine
+from agent.evaluation.parameters import only_asked
 from agent.evaluation.values import ClassV, ExternV
 from agent.evaluation.why import in_vague_handler
 
@@ -73,6 +77,7 @@ class Closed:
         self.machine = engine.machine
         self.known: dict[ir.Node, bool] = {}
         self.supposed: list[ir.Node] = []
+        self.ended = _ended(engine.machine)
 
     def verdict(self, path: str, function: ir.FunctionDef, statement: ir.Stmt) -> str:
         """The verdict of one statement of a function."""
@@ -150,8 +155,17 @@ class Closed:
         """References to a class but for imports and annotations; a module with a class of its own by that name means that one."""
         others = {each.path for each in self.engine.index.classes_named(cls.name) if each.node is not cls.node}
         calls = self.engine.demand.call_sites
-        found = (ref for ref in calls.references(cls.name) if ref.path in calls.importable and ref.path not in others)
-        return [ref for ref in found if ref.kind not in ("import", "annotation") and not _same_name(ref, cls.name)]
+        found = (ref for ref in calls.references(cls.name) if ref.path not in others)
+        harmless = (_same_name, lambda ref, _: only_asked(ref), self._reads_value)
+        return [ref for ref in found if ref.kind not in ("import", "annotation") and not any(each(ref, cls) for each in harmless)]
+
+    def _reads_value(self, ref: Reference, cls: ClassV) -> bool:
+        """``Class.attribute``, where that is no function: a read, by which nothing is made."""
+        around = self.engine.index.outline(ref.path).parents.get(ref.node)
+        if not isinstance(around, ir.Attribute):
+            return False
+        held = class_attribute(self.machine, cls, around.attr)
+        return held is not None and underlying(held[0]) is None
 
     def _around(self, definition: Definition, depth: int) -> bool:
         """A nested function: closed with the function around it."""
@@ -162,11 +176,21 @@ class Closed:
         around: ir.Node | None = site.chain[-1] if site.chain else None
         if site.role == "default":
             return self._default_closed(site, depth)
+        if self.ended and self._kept_for_later(site, around):
+            return True
         if not isinstance(around, ir.FunctionDef):
             return not site.chain and self._at_module_level(site)
         if site.statement in self.machine.marks:
-            return site.call is not None and site.call in self.machine.calls
+            return (self.ended and not _put_elsewhere(site)) or (site.call is not None and site.call in self.machine.calls)
         return self.closed(site.path, around, depth + 1)
+
+    def _kept_for_later(self, site: Reference, around: ir.Node | None) -> bool:
+        """``kind = Class`` in a class's body, where nobody takes it from there while modules are imported."""
+        if not isinstance(around, ir.ClassDef) or around.decorators or around.keywords or site.kind != "value" or site.role != "assigned":
+            return False
+        name = _assigned_name(site.statement)
+        taken = (ref for ref in self.engine.demand.call_sites.references(name) if ref.statement is not site.statement) if name else ()
+        return bool(name) and all(ref.kind == "annotation" or any(isinstance(each, ir.FunctionDef) for each in ref.chain) for ref in taken)
 
     def _default_closed(self, site: Reference, depth: int) -> bool:
         """A parameter's default is used by its own function alone."""
@@ -183,10 +207,30 @@ class Closed:
         return site.call is not None and (site.call in self.machine.calls or site.statement not in self.machine.marks)
 
 
-def _same_name(ref: Reference, name: str) -> bool:
+def _ended(machine: Machine) -> bool:
+    """Whether the launch certainly fails before anything was started that runs by itself: nothing runs but what was followed.
+
+    ``sys.exit`` is no failure: a program that ends well ends by it too, and what runs at its end is not waited for.
+    """
+    followed = machine.finished and not (machine.drained or machine.frontier or machine.unfollowed or machine.detached)
+    return followed and any(raised.certain and instance_of(raised.value, ExternV("builtins.Exception")) for raised in machine.raised)
+
+
+def _assigned_name(statement: ir.Node) -> str:
+    """``x`` of ``x = ...`` and ``x: T = ...``; empty for any other statement."""
+    targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target] if isinstance(statement, ir.AnnAssign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ir.Name) else ""
+
+
+def _put_elsewhere(site: Reference) -> bool:
+    """``sys.excepthook = function``: assigned to something else than a name, it may be called from outside the tree."""
+    return site.kind == "value" and site.role == "assigned" and not _assigned_name(site.statement)
+
+
+def _same_name(ref: Reference, cls: ClassV) -> bool:
     """``Engine = LazyImport("package.engine", "Engine")``, ``__all__ = ["Engine"]``: whoever uses it uses the same name."""
     targets = ref.statement.targets if isinstance(ref.statement, ir.Assign) and ref.kind == "string" and not ref.chain else []
-    return any(isinstance(target, ir.Name) and target.id in (name, "__all__") for target in targets)
+    return any(isinstance(target, ir.Name) and target.id in (cls.name, "__all__") for target in targets)
 
 
 def _has_outside_base(cls: ClassV) -> bool:

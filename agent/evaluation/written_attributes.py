@@ -88,7 +88,7 @@ class WrittenAttributes:
     def _given(self, cls: ClassV, name: str) -> list[AV]:
         """A field over all calls that make such a record."""
         assert cls.fields is not None
-        sites = [ref for ref in self.call_sites.constructor_sites(cls) if ref.path in self.call_sites.importable]
+        sites = self.call_sites.constructor_sites(cls)
         handed_on = any(ref.kind == "value" for ref in sites) or makes_itself(cls)
         if not sites or len(sites) > MAX_SITES or handed_on:
             return [Unk(f"{name} is a field of {cls.name}, given where one is made")]
@@ -123,7 +123,7 @@ class WrittenAttributes:
             self.below[cls] = ()
             found: dict[ClassV, None] = {}
             for ref in self.call_sites.references(cls.name) if cls.node is not None else ():
-                if ref.kind == "base" and ref.path in self.call_sites.importable and isinstance(ref.statement, ir.ClassDef):
+                if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
                     definition = next(d for d in self.m.index.outline(ref.path).definitions if d.node is ref.statement)
                     each = self.definitions.class_of(definition)
                     if each is not None and cls in each.mro:

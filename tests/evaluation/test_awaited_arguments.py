@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.evaluation.engine import open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = """\
 import outside
@@ -49,14 +49,6 @@ def around(scheduler):
 
 outside.run(Scheduler())
 """
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def verdict(source: str, text: str) -> str:

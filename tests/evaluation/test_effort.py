@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.evaluation.engine import open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 CACHED = """\
 from functools import lru_cache
@@ -26,14 +26,6 @@ def names(cls):
 for turn in range(50):
     last = names(Options)
 """
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def steps(program: str) -> int:

@@ -7,11 +7,11 @@ import textwrap
 import pytest
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.domain.values import Known, Unknown
 from agent.domain.verdict import Setting
 from agent.evaluation.engine import LaunchEngine, open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = """\
 import argparse
@@ -75,14 +75,6 @@ def engine(*flags: str, condition: str = "self.mla", value: str = "False", progr
     source = program.format(condition=condition, value=value)
     launch = Launch(argv=("python3", "-m", "program", *flags))
     return open_engine(MemoryTree({"program.py": source}), launch, files=NoFiles())
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def row(of: LaunchEngine, name: str = "prefix") -> Setting:

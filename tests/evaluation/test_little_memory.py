@@ -6,9 +6,9 @@ import json
 
 from agent.analysis.index import Index
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.evaluation.engine import LaunchEngine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = {
     "serving/__init__.py": "",
@@ -69,14 +69,6 @@ class Runner:
             print("several")
 """,
 }
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def answers(flags: tuple[str, ...], held_bytes: int) -> list[str]:

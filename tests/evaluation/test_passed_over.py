@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.evaluation.engine import LaunchEngine, open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = """\
 import outside
@@ -497,14 +497,6 @@ if __name__ == "__main__":
 """
 
 LINES = PROGRAM.splitlines()
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def hit_lines() -> dict[str, int]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.evaluation.engine import open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = """\
 def run(tokens, mark):
@@ -20,14 +20,6 @@ def run(tokens, mark):
 
 run(0, "m")
 """
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def test_a_condition_over_several_lines_is_told_without_its_comments() -> None:

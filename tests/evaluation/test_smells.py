@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.domain.verdict import Smell
 from agent.evaluation.engine import open_engine
 from agent.hosts.local_tree import MemoryTree
+from tests.engines import NoFiles
 
 PROGRAM = """\
 import enum
@@ -53,14 +53,6 @@ def main(model):
 
 main({model}())
 """
-
-
-class NoFiles:
-    def read(self, path: str) -> Absent:
-        return Absent(path=path)
-
-    def is_dir(self, path: str) -> bool:
-        return False
 
 
 def found(model: str) -> list[tuple[str, int]]:

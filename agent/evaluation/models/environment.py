@@ -10,12 +10,14 @@ from agent.evaluation.values import AV, NONE, Const, DictObj, ListObj, Map, Seq,
 
 
 def environ(m: Machine) -> AV:
-    """``os.environ`` as one dict object; a name that was not read is unknown, not absent."""
+    """``os.environ`` as one dict object; a name that was not read is unknown, absent only where all names that are set are known."""
     obj = m.singletons.get("environ")
     if obj is None:
         obj = m.singletons["environ"] = DictObj("dict")
         items: dict[object, tuple[AV, AV]] = {name: (Const(name), Const(value)) for name, value in m.launch.env.items()}
-        open_ = "" if m.launch.env_complete else "this environment variable was not read from the process"
+        hidden = m.launch.env_hidden
+        items |= {name: (Const(name), Unk(f"the value of the environment variable {name} was not read", "str")) for name in hidden or ()}
+        open_ = "" if m.launch.env_complete or hidden is not None else "this environment variable was not read from the process"
         m.root.own[(obj, "{}")] = Cell(Map(items, open_))
     assert isinstance(obj, DictObj)
     return obj
