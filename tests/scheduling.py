@@ -12,6 +12,7 @@ TOGETHER = frozenset(
         "tests/e2e/test_founding_case.py",
         "tests/e2e/test_resume.py",
         "tests/e2e/test_second_case.py",
+        "tests/e2e/test_unknown_to_playbooks.py",
         "tests/e2e/test_with_model.py",
         "tests/reports/test_html.py",
         "tests/reports/test_mermaid.py",

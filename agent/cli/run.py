@@ -283,5 +283,5 @@ def write_report(path: Path, text: str, *, quiet: bool) -> None:
 
 def _costs(found: Investigation) -> list[tuple[str, str]]:
     cost = found.cost
-    spent = f"{counted(cost.commands, 'command')}, {counted(cost.round_trips, 'round trip')}, {size(cost.bytes)}, {cost.seconds:.1f} s"
-    return [("Cost", spent)]
+    asked = f"{counted(cost.commands, 'command')}, {counted(cost.round_trips, 'round trip')}"
+    return [("Cost", f"{asked}, {size(cost.bytes)}, {found.run.duration_s:.1f} s")]

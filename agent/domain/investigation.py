@@ -153,13 +153,15 @@ class UnknownThing(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Plain):
-    """What the run cost; ``bytes`` received over the wire, ``seconds`` of wall time."""
+    """What the run cost; ``bytes`` received over the wire. ``seconds`` holds nothing in new reports: what a clock measures differs between
+    two runs on the same input, so it stands in ``run.duration_s`` alone.
+    """
 
     commands: int = 0
     round_trips: int = 0
     bytes: int = 0
     files: int = 0
-    seconds: float = 0.0
+    seconds: float | None = None
     llm_tokens: int = 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import count
 from pathlib import Path
@@ -55,17 +54,10 @@ class RemoteHost:
         self._cache = SnapshotCache(cache_dir, tell=tell)
         self._features: Features | None = None
         self._commands = self._round_trips = self._files = 0
-        self._began = time.monotonic()
 
     @property
     def cost(self) -> Cost:
-        return Cost(
-            commands=self._commands,
-            round_trips=self._round_trips,
-            bytes=self._pool.received,
-            files=self._files,
-            seconds=round(time.monotonic() - self._began, 3),
-        )
+        return Cost(commands=self._commands, round_trips=self._round_trips, bytes=self._pool.received, files=self._files)
 
     @property
     def shells(self) -> int:

@@ -82,7 +82,7 @@ def _assembled(run: _Run, info: RunInfo) -> Investigation:
     evidence = run.crew.evidence
     conclusions = run.conclusions
     consulted = run.consulted
-    cost: Cost = replace(run.host.cost, seconds=info.duration_s, llm_tokens=consulted.tokens if consulted else 0)
+    cost: Cost = replace(run.host.cost, llm_tokens=consulted.tokens if consulted else 0)
     return Investigation(
         run=info,
         symptom=run.request.symptom,

@@ -264,7 +264,7 @@ def founding(**changes: Any) -> Investigation:
         ),
         playbook="eagle3-aux-capture",
         matched_because="the symptom names 7168, the target's hidden_size",
-        cost=Cost(commands=41, round_trips=7, bytes=486_120, files=23, seconds=0.0),
+        cost=Cost(commands=41, round_trips=7, bytes=486_120, files=23),
     )
     return replace(sample, **changes)
 
