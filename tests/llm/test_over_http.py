@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.config import Budget
 from agent.domain.investigation import Symptom
+from agent.domain.redaction import placeholder
 from agent.domain.values import Fact, Known
 from agent.llm.endpoint import EndpointClient, EndpointSettings
 from agent.llm.replay import ReplayClient
@@ -19,7 +24,7 @@ from agent.llm.transcript import Transcript
 from agent.subagents.model.investigation import ModelCase, ModelResult, investigate
 from agent.tools.interface import Sources
 from tests.llm import endpoint as wire
-from tests.llm.endpoint import Behaviour, Endpoint, Exchange, serving
+from tests.llm.endpoint import Behaviour, Endpoint, Exchange, serving, serving_beside
 from tests.llm.fakes import AUDIT, FILES, MANAGER, SYMPTOM, MemoryFiles, engine, log
 
 GUARD = {"kind": "guard_false", "path": MANAGER, "line": 7, "target": f"{MANAGER}:9"}
@@ -188,10 +193,68 @@ async def test_a_long_investigation_of_a_large_server_fits_into_a_context_of_8k(
     assert again.transcript == result.transcript
 
 
-async def test_nobody_is_asked_but_the_endpoint_and_it_sees_every_message_fenced() -> None:
+async def test_every_message_is_fenced_and_says_what_a_masked_secret_looks_like() -> None:
     async with serving(by_role(TOOLS)) as endpoint:
         result = await run(endpoint)
     nonce = Transcript.load(result.transcript).header["nonce"]
     prompts = [body["messages"][1]["content"] for body in endpoint.requests]
     assert all(f"<<data {nonce} launch>>" in prompt for prompt in prompts[:2])
     assert all(len(json.dumps(body)) < 24_000 for body in endpoint.requests), "within a context of 8k tokens"
+    roles = {body["messages"][0]["content"] for body in endpoint.requests}
+    assert len(roles) == len(ROLES)
+    masked = placeholder("x").replace(":x", ":NAME")
+    for told in roles:
+        assert f"Text like {masked} stands for a masked secret" in told and nonce in told
+
+
+def asks_once(url: str) -> None:
+    """A process that does what a run does with its model: opens the client, investigates, closes. Tells whom it connects to or looks up."""
+    asked: list[str] = []
+
+    def note(event: str, given: tuple[Any, ...]) -> None:
+        if event == "socket.connect":
+            asked.append("{}:{}".format(*given[1][:2]) if isinstance(given[1], tuple) else str(given[1]))
+        elif event == "socket.getaddrinfo":
+            asked.append("{}:{}".format(*given[:2]))
+
+    sys.addaudithook(note)
+
+    async def whole() -> ModelResult:
+        return await run(Endpoint(url=url))
+
+    result = asyncio.run(whole())
+    print(json.dumps({"asked": sorted(set(asked)), "findings": len(result.findings)}))
+
+
+def test_nobody_is_asked_but_the_endpoint() -> None:
+    """In a process of its own, from the first import on: neither the SDK nor anything else calls elsewhere."""
+    with serving_beside(by_role(TOOLS)) as endpoint:
+        program = f"from tests.llm.test_over_http import asks_once; asks_once({endpoint.url!r})"
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300, check=True
+        )
+    told = json.loads(done.stdout)
+    assert told == {"asked": [endpoint.url.removeprefix("http://").removesuffix("/v1")], "findings": 1}
+    assert len(endpoint.requests) == 5
+
+
+async def test_as_many_investigators_as_allowed_work_at_the_same_time_and_by_default_five() -> None:
+    """Nobody is answered before all of them have asked: one after another they would wait for ever."""
+    together, waiting = asyncio.Event(), 0
+
+    async def meets(exchange: Exchange) -> None:
+        nonlocal waiting
+        waiting += 1
+        if waiting == Budget().parallel:
+            together.set()
+        await together.wait()
+        await wire.calls(CONCLUDE)(exchange)
+
+    eight = ("propose", {"hypotheses": [{"claim": f"mechanism {n}"} for n in range(8)]})
+    async with serving(by_role({"planner": [wire.calls(eight)], "investigator": [meets], "synthesiser": SUMMARY})) as endpoint:
+        client = EndpointClient(EndpointSettings(model="m", base_url=endpoint.url, first_seconds=60.0, retry=Retry(tries=1)))
+        result = await investigate(client, case(), Budget())
+        await client.close()
+    assert Budget().parallel == waiting == 5
+    records = [record for record in result.agents if record.name.startswith("model investigator")]
+    assert [record.status for record in records] == ["done"] * 5
