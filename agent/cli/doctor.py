@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import Where, settings, where_options
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def command(where: Where, form: str) -> int:
     asked = bool(where.hosts or where.inventory or where.bundle or where.transport == "local")
     specs = where.specs() if asked else ()
     found: Found = {_HERE: check_machine(config), **(asyncio.run(_hosts(specs, config)) if specs else {})}
-    click.echo(json.dumps(_plain(found), indent=2) if form == "json" else _text(found))
+    if form == "json":
+        click.echo(json.dumps(_plain(found), indent=2))
+    else:
+        say(_text(found))
     return 1 if any(worst(checks) == PROBLEM for checks in found.values()) else 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import Output, What, Where
 from agent.cli.resuming import Asked
 
@@ -94,7 +95,7 @@ def present_many(outcomes: Sequence[Outcome[Investigation]], output: Output, *, 
 
     if not json_lines:
         for group in group_outcomes(outcomes, cause_of):
-            click.echo(group.summary)
+            say(group.summary)
     for outcome in outcomes:
         if output.out and outcome.result is not None:
             written_report(outcome.result, output)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.stored import open_store, run_argument
 from agent.domain.counting import counted
 from agent.domain.visible import one_line
@@ -59,12 +60,12 @@ def show(run: str, agents: bool, price: tuple[float, float] | None, format: str)
         return 0
     _pairs({name.replace("_", " "): value for name, value in kept["run"].items() if value})
     for past in kept["history"]:
-        click.echo(f"{'':<2}{one_line(past['sentence'])}")
+        say(f"  {one_line(past['sentence'])}")
     _pairs({f"file {name}": f"{size} bytes" for name, size in kept["files"].items()})
     for name in kept["checkpoints"]:
-        click.echo(f"  kept for --resume: {one_line(name)}")
+        say(f"  kept for --resume: {one_line(name)}")
     for agent in kept.get("agents", ()):
-        click.echo(one_line(f"{agent['name']}: {agent['status']}: {agent['task']}: {agent['summary']}"))
+        say(one_line(f"{agent['name']}: {agent['status']}: {agent['task']}: {agent['summary']}"))
     for line in said:
         click.echo(line)
     return 0
@@ -155,7 +156,7 @@ def _row(entry: RunEntry) -> tuple[str, ...]:
 
 def _show_diff(found: RunDiff) -> None:
     for title in found.same_findings:
-        click.echo(f"same finding: {one_line(title)}")
+        say(f"same finding: {one_line(title)}")
     if found.differences:
         rows = [(one.area, one.name, _side(one.before), _side(one.after)) for one in found.differences]
         _table(("what", "name", found.before, found.after), rows)
@@ -170,7 +171,7 @@ def _side(value: Any) -> str:
 def _pairs(pairs: Mapping[str, Any]) -> None:
     width = max(map(len, pairs), default=0)
     for name, value in pairs.items():
-        click.echo(f"{one_line(name):<{width}}  {one_line(str(value))}")
+        say(f"{one_line(name):<{width}}  {one_line(str(value))}")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

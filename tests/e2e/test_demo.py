@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.cli.terminals import on_terminal
 from tests.e2e.servers import rca
+from tests.house.test_recording import quoted
 from tests.wheels import WheelTree
 
 RUNNER = "sglang/srt/model_executor/model_runner.py"
@@ -29,6 +32,10 @@ def test_the_demonstration_confirms_the_founding_case(home: Path, tmp_path: Path
     assert (guard["path"], guard["line"]) == (RUNNER, 345)
     assert "rca report show" in found.err and "rca demo --model kimi" in found.err
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+    code, shown = on_terminal(["report", "show", report["run"]["id"]], {"RCA_HOME": str(home), "NO_COLOR": "1"})
+    assert code == 0
+    lines = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).split("\n")]
+    assert [line for line in quoted() if line not in lines] == [], "the README shows what it prints: python -m tests.house.recording"
 
 
 def test_behind_the_first_fault_waits_a_second_one(home: Path) -> None:

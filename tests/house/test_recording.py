@@ -22,13 +22,18 @@ def test_colours_stay() -> None:
     assert "red" in svg(screen)
 
 
+def quoted() -> list[str]:
+    """The lines of the README that show the end of the demonstration; those that it shortens are left out."""
+    _, _, text = (ROOT / "README.md").read_text(encoding="utf-8").partition("On a terminal it ends like this:\n\n```text\n")
+    lines = [line for line in text.partition("\n```")[0].split("\n") if line and " ... " not in line]
+    assert len(lines) > 10
+    return lines
+
+
 def test_the_readme_quotes_the_recording() -> None:
     recorded = ET.parse(ROOT / "docs" / "demo.svg").iter("{http://www.w3.org/2000/svg}text")
     screen = " ".join(" ".join(part.text or "" for part in recorded).split())
-    _, _, quoted = (ROOT / "README.md").read_text(encoding="utf-8").partition("On a terminal it ends like this:\n\n```text\n")
-    lines = [line for line in quoted.partition("\n```")[0].split("\n") if line and " ... " not in line]
-    assert len(lines) > 10
-    assert [line for line in lines if " ".join(line.split()) not in screen] == []
+    assert [line for line in quoted() if " ".join(line.split()) not in screen] == []
 
 
 @pytest.mark.parametrize("picture", [svg("text"), (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")], ids=["drawn", "kept"])

@@ -1,4 +1,6 @@
-"""Every shipped playbook on real releases: it finds its failure, and keeps silent on a healthy launch."""
+"""Every shipped playbook on real releases: it finds its failure, its golden report is what it finds, and it keeps silent on a
+healthy launch.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from agent.domain.source import SourceTree
 from agent.hosts.local_tree import DirectoryTree, MemoryTree
 from agent.library import Library
 from agent.library.samples import resolve
+from agent.reports.json import JsonReport
 from agent.subagents.playbook.rehearsal import rehearse
 from agent.wiring import open_engine
 from benchmarks.sweep import expected_guard, sweep
+from tests.reports.playbook_reports import DIRECTORY, investigation, shown_test
 from tests.wheels import WheelTree
 
 LIBRARY = Library(shipped_directory("playbooks"))
@@ -41,8 +45,15 @@ def trees(wheel_tree: WheelTree) -> Trees:
 @pytest.mark.parametrize(("playbook", "test"), CASES, ids=[f"{playbook.id}: {test.name}" for playbook, test in CASES])
 def test_a_playbook_says_what_its_own_test_expects(playbook: Playbook, test: PlaybookTest, trees: Trees) -> None:
     tree = MemoryTree(test.tree) if test.tree else trees(test.package, test.version)
-    found = rehearse(playbook, resolve(playbook, test), tree, open_engine)
+    whole = resolve(playbook, test)
+    found = rehearse(playbook, whole, tree, open_engine)
     assert not found.problems
+    if test == shown_test(playbook):
+        assert found.answer is not None
+        golden = (DIRECTORY / f"{playbook.id}.json").read_text(encoding="utf-8")
+        assert JsonReport().render(investigation(playbook, whole, found.answer, tree)) == golden, (
+            f"python -m tests.reports.playbook_reports {playbook.id}"
+        )
 
 
 @pytest.mark.parametrize("version", SAMPLE)

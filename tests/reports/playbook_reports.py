@@ -49,10 +49,11 @@ def played(playbook: Playbook, test: PlaybookTest) -> Investigation:
     found = rehearse(playbook, whole, tree, open_engine)
     assert not found.problems, f"{playbook.id}: {'; '.join(found.problems)}"
     assert found.answer is not None
-    return _investigation(playbook, whole, found.answer, tree)
+    return investigation(playbook, whole, found.answer, tree)
 
 
-def _investigation(playbook: Playbook, test: PlaybookTest, answer: PlaybookAnswer, tree: SourceTree) -> Investigation:
+def investigation(playbook: Playbook, test: PlaybookTest, answer: PlaybookAnswer, tree: SourceTree) -> Investigation:
+    """What is reported of an answer; ``test`` with its model configs read."""
     facts = facts_of(playbook, test)
     ledger = Ledger(prefix="E", host=samples.HOST)
     log = LogFound(path="/var/log/server.log", lines=tuple(LogLine(number=0, text=line) for line in facts.log or ()))
@@ -95,9 +96,9 @@ def write(playbook: Playbook) -> None:
     test = shown_test(playbook)
     if test is None:
         return
-    investigation = played(playbook, test)
+    found = played(playbook, test)
     for report in (JsonReport(), MarkdownReport()):
-        (DIRECTORY / f"{playbook.id}{report.suffix}").write_text(report.render(investigation), encoding="utf-8")
+        (DIRECTORY / f"{playbook.id}{report.suffix}").write_text(report.render(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import What, settings, what_options
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ def _print(rows: list[dict[str, Any]]) -> None:
     width = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
         if "matched" not in row:
-            click.echo(f"{row['id']:<{width}}  {row['title']}  [{', '.join(row['applies_to'])}]")
+            say(f"{row['id']:<{width}}  {row['title']}  [{', '.join(row['applies_to'])}]")
             continue
-        click.echo(f"{'+' if row['matched'] else '-'} {row['id']:<{width}}  {row['title']}")
+        say(f"{'+' if row['matched'] else '-'} {row['id']:<{width}}  {row['title']}")
         for reason in row["because"]:
-            click.echo(f"    {'because' if row['matched'] else 'not, since'} {reason}")
+            say(f"    {'because' if row['matched'] else 'not, since'} {reason}")
         for question in row["open"]:
-            click.echo(f"    not known: {question}")
+            say(f"    not known: {question}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import settings
 from agent.cli.stored import complete_playbook
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 def command(playbook: str, as_yaml: bool) -> int:
     """Show one PLAYBOOK (an id, or a file): how it recognises its failure, what it judges, what it concludes."""
     found = open_playbook(playbook)
-    click.echo(Path(found.origin).read_text(encoding="utf-8").rstrip() if as_yaml else "\n".join(_words(found)))
+    if as_yaml:
+        click.echo(Path(found.origin).read_text(encoding="utf-8").rstrip())
+    else:
+        say("\n".join(_words(found)))
     return 0
 
 

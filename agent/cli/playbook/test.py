@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import settings
 from agent.cli.playbook.show import open_playbook
 from agent.cli.releases import Releases
@@ -32,7 +33,7 @@ def command(playbooks: tuple[str, ...], trees: str, fetch: bool, format_: str) -
     for row in _play(chosen, Releases(config, trees, fetch=fetch)):
         rows.append(row)
         if format_ == "text":
-            click.echo(_line(row))
+            say(_line(row))
     failed, played = sum(row["result"] == "failed" for row in rows), sum(row["result"] != "skipped" for row in rows)
     if format_ == "json":
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from agent.cli.folding import say
 from agent.cli.options import settings
 from agent.domain.counting import counted
 
@@ -23,7 +24,7 @@ def command(files: tuple[str, ...]) -> int:
     for path, entry in library.entries():
         if isinstance(entry, PlaybookInvalid):
             wrong += 1
-            click.echo(entry.what)
+            say(entry.what)
         else:
-            click.echo(f"{path}: ok ({entry.id}, {counted(len(entry.targets), 'target')}, {counted(len(entry.tests), 'test')})")
+            say(f"{path}: ok ({entry.id}, {counted(len(entry.targets), 'target')}, {counted(len(entry.tests), 'test')})")
     return 2 if wrong else 0
