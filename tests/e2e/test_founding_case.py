@@ -238,8 +238,11 @@ def test_numbers_of_the_process_before_are_not_those_of_the_fix(
 
 def test_the_markdown_report_names_guard_and_fix(eagle: tuple[Outcome, Any], sshd: Sshd, tmp_path: Path) -> None:
     _, stage = eagle
-    found = rca(tmp_path, "run", *login(sshd), "--pid", str(stage.pid), "--symptom", SYMPTOM)
+    asked = ["--symptom", SYMPTOM, "--attach", f"dir:{tmp_path}/ticket"]
+    found = rca(tmp_path, "run", *login(sshd), "--pid", str(stage.pid), *asked)
     assert found.code == 0
+    assert "rca: nothing was sent; --yes sends it" in found.err and not (tmp_path / "ticket").exists(), "nobody could be asked"
+    assert f"For {tmp_path}/ticket:" in found.err and "For " not in found.out.splitlines()[0], "standard output is the report alone"
     assert f"{RUNNER}:345" in found.out
     assert f"{FLAG} EAGLE3" in found.out
     assert found.out.index("EAGLE3") < 2000, "the first screen holds the fix"

@@ -59,7 +59,7 @@ class Tracker:
         self.requests: list[Request] = []
         self.wrong: list[str] = []
         self.routes: list[tuple[str, str, Handler]] = []
-        self._planned: list[tuple[str, str, Response]] = []
+        self._planned: list[list[Any]] = []
         self.over = threading.Event()
 
     def account(self, request: Request) -> str:
@@ -69,9 +69,9 @@ class Tracker:
     def check(self, request: Request) -> None:
         """Adds to ``wrong`` what the published API would not take."""
 
-    def fail(self, method: str, path: str, response: Response) -> None:
-        """The next request of that method whose path matches is answered so."""
-        self._planned.append((method, path, response))
+    def fail(self, method: str, path: str, response: Response, *, after: int = 0) -> None:
+        """The next request of that method whose path matches is answered so; ``after`` so many that are answered as ever."""
+        self._planned.append([after, method, path, response])
 
     def writes(self) -> list[Request]:
         """Every request that was not a read."""
@@ -81,10 +81,12 @@ class Tracker:
         self.requests.append(request)
         self.check(request)
         for planned in self._planned:
-            method, path, response = planned
+            after, method, path, response = planned
             if request.method == method and re.search(path, request.path):
-                self._planned.remove(planned)
-                return response
+                planned[0] -= 1
+                if not after:
+                    self._planned.remove(planned)
+                    return response
         if not self.account(request):
             return Response(status=401, body={"message": "Bad credentials"})
         for method, pattern, handler in self.routes:

@@ -312,6 +312,22 @@ def test_hostile_content_is_taken_and_found_again(desk: Desk, text: str) -> None
     assert desk.ticket.post(postings.hostile(text)).action == "unchanged"
 
 
+@pytest.mark.parametrize("desk", ["github"], indirect=True)
+@pytest.mark.parametrize(
+    ("status", "words"), [(422, "; sent before that: comment 1 of "), (503, "comment 2 of "), (429, "; sent before that: comment 1 of ")]
+)
+def test_a_report_of_several_comments_that_breaks_off_says_how_far_it_came(desk: Desk, status: int, words: str) -> None:
+    desk.tracker.fail("POST", desk.kind.comment_path, Response(status=status), after=1)
+    with pytest.raises(TicketError) as caught:
+        desk.ticket.post(postings.long())
+    assert words in str(caught.value) and "nothing was sent" not in str(caught.value)
+    assert ("may have arrived all the same" in str(caught.value)) == (status >= 500)
+    [begun] = desk.bodies()
+    assert desk.ticket.post(postings.long()).action == "updated"
+    first, *rest = desk.bodies()
+    assert first == begun and rest and len(desk.bodies()) == len(set(desk.bodies())), "it goes on behind what was there, nothing twice"
+
+
 def test_a_long_report_keeps_to_the_limits(desk: Desk) -> None:
     """The fakes refuse what is too long."""
     assert desk.ticket.post(postings.long()).action == "created"
