@@ -153,8 +153,10 @@ class UnknownThing(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Plain):
-    """What the run cost; ``bytes`` received over the wire. ``seconds`` holds nothing in new reports: what a clock measures differs between
-    two runs on the same input, so it stands in ``run.duration_s`` alone.
+    """What the run cost; ``bytes`` of answers as they came over the wire.
+
+    ``seconds`` holds nothing in new reports: what a clock measures differs between two runs on the same input, so it stands in
+    ``run.duration_s`` alone.
     """
 
     commands: int = 0

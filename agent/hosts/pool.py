@@ -39,7 +39,9 @@ class Pool:
 
     @property
     def received(self) -> int:
-        """Bytes that came from all shells so far."""
+        """Bytes of answers that came from all shells so far. Not of what frames them: process ids, and how many shells it took, are
+        others in every run.
+        """
         return sum(worker.received for worker in self._workers)
 
     async def worker(self) -> Worker:

@@ -235,12 +235,12 @@ class Worker:
         started = False
         try:
             while chunk := await read():
-                self.received += len(chunk)
                 for piece in parser.feed(chunk):
                     if isinstance(piece, Frame):
                         started = True
                         self._frame(stream, piece)
                     elif started:
+                        self.received += len(piece)
                         await self._payload(stream, piece)
                     else:
                         self._noise = (self._noise + piece)[:_NOISE_LIMIT]

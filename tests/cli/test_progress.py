@@ -95,3 +95,24 @@ def test_a_long_summary_leaves_its_mark_alone(status: str, word: str) -> None:
     assert f"{word} guards" in out.getvalue()
     assert out.getvalue().rstrip().endswith("x…"), "what was cut off is seen to be"
     assert max(map(len, out.getvalue().splitlines())) <= 60
+
+
+def test_the_tree_has_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for variable in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    shown = []
+    for unwanted in (False, True):
+        if unwanted:
+            monkeypatch.setenv("NO_COLOR", "1")
+        stream = Terminal()
+        play(LiveProgress(stream, "title"))
+        shown.append(bool(re.search(r"\x1b\[[0-9;]*3[0-9]m", stream.getvalue())))
+    assert shown == [True, False]
+
+
+class Terminal(io.StringIO):
+    """Says that it is one."""
+
+    def isatty(self) -> bool:
+        return True

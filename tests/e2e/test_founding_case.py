@@ -131,8 +131,11 @@ def test_the_cost_is_told_and_small(eagle: tuple[Outcome, Any]) -> None:
 
 def test_two_runs_give_the_same_bytes(eagle: tuple[Outcome, Any], sshd: Sshd, tmp_path: Path) -> None:
     found, stage = eagle
-    again = investigate(tmp_path, sshd, stage.pid)
+    again = investigate(tmp_path, sshd, stage.pid, "--verbose")
     assert _stable(again.out) == _stable(found.out)
+    assert len(again.err.splitlines()) > len(found.err.splitlines()) and "launch facts: find" in again.err, (
+        "what is told on the way is more"
+    )
 
 
 def _stable(text: str) -> str:

@@ -40,6 +40,7 @@ async def test_status_and_both_streams_are_kept_apart(host: RemoteHost, tmp_path
     assert result.status == 1
     assert list(commands.parse_stat(result)) == [str(tmp_path / "a")]
     assert b"No such file" in result.stderr
+    assert host.cost.bytes == len(result.stdout) + len(result.stderr), "what frames an answer is not counted: it differs from run to run"
 
 
 async def test_bytes_that_are_no_text_arrive_as_they_are(host: RemoteHost, tmp_path: Path) -> None:
