@@ -158,6 +158,22 @@ async def test_reasoning_models_get_no_temperature_and_the_other_limit() -> None
     assert "temperature" not in last and "max_tokens" not in last and last["max_completion_tokens"] == 64
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    ["Unsupported value: 'messages[0].role' does not support 'system' with this model.", "System role not supported"],
+    ids=["a reasoning model", "a chat template"],
+)
+async def test_a_model_without_a_system_role_is_told_in_the_users_turn(refusal: str, tmp_path: Path) -> None:
+    memory = DialectMemory(tmp_path / "dialects.json")
+    first = lambda body: body["messages"][0]["role"] == "system"  # noqa: E731
+    async with serving(wire.refuses_if(first, 400, refusal, wire.says("understood"))) as endpoint:
+        assert (await ask(endpoint, memory=memory)).text == "understood"
+        await ask(endpoint, memory=DialectMemory(tmp_path / "dialects.json"))
+    assert len(endpoint.requests) == 3, "what was refused is remembered"
+    [turn] = endpoint.requests[-1]["messages"]
+    assert turn == {"role": "user", "content": "\n\n".join(message.content for message in HELLO)}
+
+
 async def test_thinking_is_progress_and_no_answer() -> None:
     made = [
         wire.chunk({"reasoning_content": "hm, "}),

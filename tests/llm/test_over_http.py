@@ -195,11 +195,14 @@ async def test_a_long_investigation_of_a_large_server_fits_into_a_context_of_8k(
 
 async def test_every_message_is_fenced_and_says_what_a_masked_secret_looks_like() -> None:
     async with serving(by_role(TOOLS)) as endpoint:
-        result = await run(endpoint)
+        result = await run(endpoint, replace(case(), facts=(Fact(name="gpu.count", value=Known(value=8)),)))
     nonce = Transcript.load(result.transcript).header["nonce"]
     prompts = [body["messages"][1]["content"] for body in endpoint.requests]
     assert all(f"<<data {nonce} launch>>" in prompt for prompt in prompts[:2])
     assert all(len(json.dumps(body)) < 24_000 for body in endpoint.requests), "within a context of 8k tokens"
+    planner, investigator = prompts[0], prompts[2]
+    for fact in ("gpu.count", "chunk", SYMPTOM):
+        assert fact in planner and fact in investigator, "what was computed already is given"
     roles = {body["messages"][0]["content"] for body in endpoint.requests}
     assert len(roles) == len(ROLES)
     masked = placeholder("x").replace(":x", ":NAME")
