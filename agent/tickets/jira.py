@@ -15,6 +15,7 @@ from agent.tickets.interface import Attachment, Posted, Posting, Preview
 from agent.tickets.references import Reference, from_short, from_url
 
 _TIMEOUT = 20
+_PAGE = 100
 _KEY = r"[A-Z][A-Z0-9_]+-\d+"
 _SOURCE = Source(tokens=("JIRA_TOKEN", "JIRA_API_TOKEN"), homes=("JIRA_URL",), user="JIRA_USER")
 """With JIRA_USER the token is sent as that user's (Cloud), without as a personal access token (Data Center)."""
@@ -102,9 +103,17 @@ def _attach(client: Any, issue: Any, attachments: tuple[Attachment, ...], sent: 
     return bool(missing)
 
 
+def _comments(client: Any, issue: Any) -> list[Any]:
+    """All of them: a server gives no more than its own limit at once, and one that knows no pages gives the same again."""
+    found: dict[str, Any] = {}
+    while page := [one for one in client.comments(issue, start_at=len(found), max_results=_PAGE) if one.id not in found]:
+        found |= {one.id: one for one in page}
+    return list(found.values())
+
+
 def _own_comment(client: Any, issue: Any, key: str) -> Any | None:
     """The key in somebody else's comment means nothing."""
-    marked = [comment for comment in client.comments(issue) if f"rca report {key}, run " in _text(comment.raw["body"])]
+    marked = [comment for comment in _comments(client, issue) if f"rca report {key}, run " in _text(comment.raw["body"])]
     if not marked:
         return None
     me = client.myself()

@@ -13,6 +13,9 @@ import jsonschema_rs
 from tests.npm import npm_file
 from tests.tickets.server import Request, Response, Tracker
 
+_PAGE = 100
+"""So many comments Jira Cloud gives at once at most, and where nothing is said."""
+
 
 @cache
 def adf_schema() -> jsonschema_rs.Draft4Validator:
@@ -50,7 +53,7 @@ class FakeJira(Tracker):
                     }
                 ),
             ),
-            ("GET", issue + "/comment", lambda *_: Response(body={"comments": self.comments, "total": len(self.comments)})),
+            ("GET", issue + "/comment", self._list),
             ("POST", issue + "/comment", self._create),
             ("PUT", issue + r"/comment/(\d+)", self._edit),
             ("GET", issue + r"/comment/(\d+)", lambda _, match: Response(body=self._find(match.group(2)))),
@@ -85,6 +88,12 @@ class FakeJira(Tracker):
         }
         self.comments.append(comment)
         return comment
+
+    def _list(self, request: Request, _: re.Match[str]) -> Response:
+        start, most = int(request.query.get("startAt", 0)), min(int(request.query.get("maxResults", _PAGE)), _PAGE)
+        start, most = (start, most) if self.cloud else (0, len(self.comments))  # old servers know no pages
+        shown = self.comments[start : start + most]
+        return Response(body={"startAt": start, "maxResults": most, "total": len(self.comments), "comments": shown})
 
     def _create(self, request: Request, _: re.Match[str]) -> Response:
         return Response(status=201, body=self.write(self.account(request), request.json()["body"]))
