@@ -150,8 +150,9 @@ def _stable(text: str) -> str:
 @pytest.mark.parametrize("symptom", ["accept length is exactly 1.0 with our eagle3 draft", "hidden states 7168 instead of 21504", SYMPTOM])
 def test_however_it_is_told(eagle: tuple[Outcome, Any], sshd: Sshd, tmp_path: Path, symptom: str) -> None:
     _, stage = eagle
-    found = rca(tmp_path, "run", *login(sshd), "--pid", str(stage.pid), "--symptom", symptom, "--format", "json")
+    found = rca(tmp_path, "run", *login(sshd), "--pid", str(stage.pid), "--symptom", symptom, "--format", "json", "--quiet")
     assert (found.code, found.json["findings"][0]["guard"]["line"]) == (0, 345)
+    assert found.err == "", "quiet: the result alone"
 
 
 def test_a_healthy_launch_is_not_accused(sshd: Sshd, wheel_tree: WheelTree, tmp_path: Path) -> None:
