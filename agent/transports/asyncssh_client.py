@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import asyncssh
@@ -18,7 +18,7 @@ from agent.transports.asyncssh_pipe import AsyncsshPipe
 from agent.transports.handshakes import start
 from agent.transports.host_keys import known_keys
 from agent.transports.proxy_command import ProxyProcess
-from agent.transports.ssh_config import Target, hop, resolve
+from agent.transports.ssh_config import Target, hops, resolve
 from agent.transports.ssh_options import SshOptions
 
 _CLOSE_SECONDS = 2.0
@@ -75,8 +75,7 @@ class AsyncsshTransport:
         """Hop by hop; a jump host that others use too is connected once."""
         tunnel: asyncssh.SSHClientConnection | None = None
         route: Sequence[str] = ()
-        for text in target.jump:
-            step = await resolve(hop(text, spec), self._options)
+        for step in await hops(target, spec, self._options):
             route = (*route, f"{step.user}@{step.hostname}:{step.port} {step.identities} {step.known_hosts}")
             lease = await bastions.lease(">".join(route), self._connector(step, tunnel), _end, asyncssh.SSHClientConnection.is_closed)
             self._leases.append(lease)
@@ -98,7 +97,7 @@ class AsyncsshTransport:
             self._proxies.append(ProxyProcess(target))
             options["sock"] = self._proxies[-1].socket
         try:
-            connection, _ = await asyncssh.create_connection(
+            connecting = asyncssh.create_connection(
                 lambda: login,
                 target.hostname,
                 target.port,
@@ -111,17 +110,32 @@ class AsyncsshTransport:
                 gss_host=None,
                 compression_algs=None,
                 encryption_algs=_CIPHERS,
-                connect_timeout=self._options.connect_seconds,
                 login_timeout=self._options.login_limit,
                 keepalive_interval=self._options.keepalive_seconds,
                 keepalive_count_max=self._options.keepalive_count,
                 **options,
             )
+            connection: asyncssh.SSHClientConnection = await _within(connecting, login.reached, self._options.connect_seconds)
         except (OSError, asyncssh.Error, TimeoutError, ValueError) as error:
             found = translate(error, target, login)
             raise (await asyncio.to_thread(self._proxies[-1].explained, found) if "sock" in options else found) from error
         login.succeeded()
         return connection
+
+
+async def _within(connecting: Coroutine[Any, Any, tuple[Any, Any]], reached: asyncio.Event, seconds: float) -> Any:
+    """The connection; TimeoutError where the host was not reached in time. (asyncssh's own limit would hold for the login too.)"""
+    attempt, waiting = asyncio.ensure_future(connecting), asyncio.ensure_future(reached.wait())
+    try:
+        await asyncio.wait([attempt, waiting], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not attempt.done() and not reached.is_set():
+            raise TimeoutError
+        connection, _ = await attempt
+        return connection
+    finally:
+        for task in (attempt, waiting):
+            task.cancel()
+        await asyncio.gather(attempt, waiting, return_exceptions=True)
 
 
 async def _end(connection: asyncssh.SSHClientConnection) -> None:

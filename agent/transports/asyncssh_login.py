@@ -60,12 +60,23 @@ class Login(asyncssh.SSHClient):
         self._keys = list(keys)
         self._offered: Any = None
         self._asked: set[str] = set()
+        self._connection: asyncssh.SSHClientConnection | None = None
         self.failure: HostError | None = None
         self.saw_host_key = False
+        self.reached = asyncio.Event()
         self.had_keys = bool(keys)
         names = [*get_default_public_key_algs(), *get_default_certificate_algs()]
         self.algorithms = preferred([name.decode("ascii") for name in names], known)
         self.authorities: tuple[Keys, Keys, Keys] = ([], _importable(known, "@cert-authority"), _importable(known, "@revoked"))
+
+    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+        self._connection = conn
+        self.reached.set()
+
+    @property
+    def saw_version(self) -> bool:
+        """Whether the server has told its version."""
+        return self._connection is not None and bool(self._connection.get_extra_info("server_version"))
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         self.saw_host_key = True
@@ -134,7 +145,8 @@ def translate(error: Exception, target: Target, login: Login) -> HostError:
     if isinstance(error, TimeoutError):
         return ConnectFailed(f"{where} does not answer (time-out)", host=target.name, hint="check the port, the firewall, the VPN")
     if isinstance(error, ConnectionResetError | BrokenPipeError | asyncssh.ConnectionLost) and not login.saw_host_key:
-        return HungUp(f"{where} closed the connection before the key exchange", host=target.name, hint="the host may be overloaded")
+        what = f"{where} closed the connection before the key exchange"
+        return HungUp(what, host=target.name, hint="the host may be overloaded", spoke=login.saw_version)
     if isinstance(error, asyncssh.ProtocolError | asyncssh.ProtocolNotSupported | ValueError):
         return Incompatible(f"{where} speaks SSH in a way that asyncssh does not understand: {error}", host=target.name)
     return ConnectFailed(f"cannot connect to {where}: {error}", host=target.name)

@@ -19,7 +19,15 @@ _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore
 
 
 class HungUp(ConnectFailed):
-    """The server closed the connection before the key exchange: it may be asked again."""
+    """The server closed the connection before the key exchange: it may be asked again.
+
+    ``spoke``: it had told its version. A busy server has not; one that finds no algorithm in common has, and may be gone sooner than what
+    it offers is read.
+    """
+
+    def __init__(self, what: str, *, host: str, hint: str = "", spoke: bool = False) -> None:
+        super().__init__(what, host=host, hint=hint)
+        self.spoke = spoke
 
 
 class Incompatible(ConnectFailed):
@@ -32,13 +40,18 @@ def gate(address: str) -> asyncio.Semaphore:
 
 
 async def start(address: str, attempt: Callable[[], Awaitable[T]]) -> T:
-    """Runs ``attempt`` under the gate; only HungUp is tried again, never a refused login."""
+    """Runs ``attempt`` under the gate; only HungUp is tried again, never a refused login.
+
+    A server that spoke and hung up each time raises Incompatible: another SSH implementation may get further.
+    """
     pause = FIRST_PAUSE
     for left in range(TRIES - 1, -1, -1):
         try:
             async with gate(address):
                 return await attempt()
-        except HungUp:
+        except HungUp as error:
+            if not left and error.spoke:
+                raise Incompatible(f"{error.what}, {TRIES} times", host=error.host, hint=error.hint) from error
             if not left:
                 raise
         await asyncio.sleep(pause * random.uniform(0.5, 1.5))

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import paramiko
@@ -21,7 +21,7 @@ from agent.transports.handshakes import HungUp, Incompatible, start
 from agent.transports.host_keys import judge, known_keys, preferred
 from agent.transports.paramiko_pipe import ParamikoPipe
 from agent.transports.proxy_command import ProxyProcess
-from agent.transports.ssh_config import Target, hop, resolve
+from agent.transports.ssh_config import Target, hops, resolve
 from agent.transports.ssh_options import Prompt, SshOptions
 
 _WINDOW = 16 * 1024 * 1024
@@ -49,8 +49,7 @@ class ParamikoTransport:
         try:
             through: paramiko.Transport | None = None
             route: Sequence[str] = ()
-            for text in target.jump:
-                step = await resolve(hop(text, spec), self._options)
+            for step in await hops(target, spec, self._options):
                 route = (*route, f"paramiko {step.user}@{step.hostname}:{step.port} {step.identities} {step.known_hosts}")
                 lease = await bastions.lease(">".join(route), self._connector(step, through), _end, lambda live: not live.is_active())
                 self._leases.append(lease)
@@ -78,13 +77,19 @@ class ParamikoTransport:
         while self._proxies:
             await asyncio.to_thread(self._proxies.pop().close)
 
-    def _connector(self, target: Target, through: paramiko.Transport | None) -> Callable[[], asyncio.Future[paramiko.Transport]]:
+    def _connector(self, target: Target, through: paramiko.Transport | None) -> Callable[[], Awaitable[paramiko.Transport]]:
         gate = "tunnel" if through is not None else f"{target.hostname}:{target.port}"
 
-        async def attempt() -> paramiko.Transport:
-            return await asyncio.to_thread(_connect, target, through, self._options, self._proxies)
+        async def connect() -> paramiko.Transport:
+            agent = await asyncio.to_thread(_agent, target)
+            try:
+                keys = await asyncio.to_thread(_keys, target, self._options, agent)  # a person is asked once, before anything is sent
+                return await start(gate, lambda: asyncio.to_thread(_connect, target, through, self._options, self._proxies, keys))
+            finally:
+                if agent is not None:
+                    agent.close()
 
-        return lambda: asyncio.ensure_future(start(gate, attempt))
+        return connect
 
 
 async def _keep_alive(connection: paramiko.Transport, options: SshOptions) -> None:
@@ -115,7 +120,9 @@ def _open(connection: paramiko.Transport, command: str, host: str, loop: asyncio
     return ParamikoPipe(channel, host, loop)
 
 
-def _connect(target: Target, through: paramiko.Transport | None, options: SshOptions, proxies: list[ProxyProcess]) -> paramiko.Transport:
+def _connect(
+    target: Target, through: paramiko.Transport | None, options: SshOptions, proxies: list[ProxyProcess], keys: Sequence[paramiko.PKey]
+) -> paramiko.Transport:
     """Blocking: socket, key exchange, host key, login. Ends the connection on every failure."""
     known = known_keys(target, options.own_known_hosts)
     if target.proxy_command and through is None:
@@ -132,8 +139,7 @@ def _connect(target: Target, through: paramiko.Transport | None, options: SshOpt
         shown = connection.get_remote_server_key()
         judge(target, known, shown.get_name(), shown.asbytes(), options.own_known_hosts)
         connection.auth_timeout = options.login_limit
-        with _agent(target) as agent:
-            _log_in(connection, target, options, _keys(target, options, agent))
+        _log_in(connection, target, options, keys)
     except HungUp as error:
         connection.close()
         raise (proxies[-1].explained(error) if proxies and stream is proxies[-1].socket else error) from error
@@ -178,7 +184,8 @@ def _exchange_keys(connection: paramiko.Transport, target: Target, options: SshO
     except (paramiko.SSHException, OSError, EOFError) as error:
         if "No existing session" in str(error):
             raise slow from error
-        raise HungUp(f"{target.address} closed the connection before the key exchange", host=target.name) from error
+        what = f"{target.address} closed the connection before the key exchange"
+        raise HungUp(what, host=target.name, spoke=bool(connection.remote_version)) from error
 
 
 def _log_in(connection: paramiko.Transport, target: Target, options: SshOptions, keys: Sequence[paramiko.PKey]) -> None:
@@ -231,7 +238,7 @@ def _load(item: KeyFile) -> paramiko.PKey | None:
     return None
 
 
-def _keys(target: Target, options: SshOptions, agent: paramiko.Agent | None) -> list[paramiko.PKey]:
+def _keys(target: Target, options: SshOptions, agent: _Agent | None) -> list[paramiko.PKey]:
     in_agent: list[paramiko.PKey] = list(agent.get_keys()) if agent else []
     files = key_files(target, options, {key.asbytes() for key in in_agent})
     loaded: list[paramiko.PKey] = []
@@ -251,18 +258,33 @@ def _keys(target: Target, options: SshOptions, agent: paramiko.Agent | None) -> 
     return (loaded + in_agent)[: options.key_limit]
 
 
-@contextlib.contextmanager
-def _agent(target: Target) -> Iterator[paramiko.Agent | None]:
-    """paramiko finds an agent by SSH_AUTH_SOCK alone; another socket is left to the other transports."""
+class _Agent(paramiko.agent.AgentSSH):
+    """The agent behind a socket; paramiko's own class knows that of SSH_AUTH_SOCK alone."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(path)
+            self._connect(connection)  # type: ignore[attr-defined]  # paramiko offers no public way
+        except BaseException:
+            connection.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the connection to the agent; its keys sign no more."""
+        self._close()  # type: ignore[attr-defined]
+
+
+def _agent(target: Target) -> _Agent | None:
+    """The agent that ssh_config names, or else SSH_AUTH_SOCK's; it signs until it is closed."""
+    path = target.agent or os.environ.get("SSH_AUTH_SOCK", "")
+    if not path or path == "none":
+        return None
     try:
-        agent = None if target.agent else paramiko.Agent()
+        return _Agent(path)
     except (paramiko.SSHException, OSError):
-        agent = None
-    try:
-        yield agent
-    finally:
-        if agent is not None:
-            agent.close()
+        return None
 
 
 def _auth_failed(target: Target, tried: int) -> HostError:

@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -46,6 +46,8 @@ class Target:
     host_key_policy: str = "strict"
     jump: tuple[str, ...] = ()
     proxy_command: str = ""
+    asked: str = ""
+    """Of a jump host: as the configuration or the user wrote it."""
 
     @property
     def known_as(self) -> str:
@@ -118,6 +120,27 @@ def hop(text: str, spec: HostSpec) -> HostSpec:
     return HostSpec.parse(
         text.removeprefix("ssh://"), known_hosts=spec.known_hosts, host_key_policy=spec.host_key_policy, identities=spec.identities
     )
+
+
+async def hops(target: Target, spec: HostSpec, options: SshOptions) -> list[Target]:
+    """The jump hosts on the way, the first one first. As with ssh(1) the first of a list may be behind jump hosts of its own.
+
+    One that is on the way already ends it: a ProxyJump for all hosts names the jump host's own too.
+    """
+    found = await _listed(target, spec, options)
+    seen = {(one.hostname, one.port, one.user) for one in (target, *found)}
+    while found and found[0].jump:
+        before = await _listed(found[0], spec, options)
+        places = {(one.hostname, one.port, one.user) for one in before}
+        if places & seen:
+            break
+        seen |= places
+        found = before + found
+    return found
+
+
+async def _listed(target: Target, spec: HostSpec, options: SshOptions) -> list[Target]:
+    return [replace(await resolve(hop(text, spec), options), asked=text) for text in target.jump]
 
 
 async def _ask_ssh(ssh: str, spec: HostSpec, options: SshOptions) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from agent.hosts import commands
 from agent.hosts.connect import connect
 from agent.hosts.remote import RemoteHost
 from agent.transports.interface import Transport
-from agent.transports.openssh_client import OpensshTransport
+from agent.transports.openssh_master import ControlConnection
 from agent.transports.ssh_options import SshOptions
 from benchmarks.proxy import Proxy
 from tests.remote.conftest import ALL_TRANSPORTS, transport
@@ -73,12 +73,9 @@ async def test_a_live_control_connection_is_used(
     assert options.config_file is not None
     options.config_file.write_text(f"IdentityAgent none\nControlPath {tmp_path}/cm-%C\n")
     assert (await took(await connect(sshd.spec(), config, transports)))[0] == "asyncssh"
-    master = OpensshTransport(options)
-    master._spec = sshd.spec()
-    await master._start_master()
-    (tmp_path / "live").write_text(options.config_file.read_text())
-    assert master._directory is not None
-    options.config_file.write_text(f"IdentityAgent none\nControlPath {master._directory.name}/c\n")
+    master = ControlConnection(sshd.spec(), options)
+    await master.start()
+    options.config_file.write_text(f"IdentityAgent none\nControlPath {master.path}\n")
     assert await took(await connect(sshd.spec(), config, transports)) == ("openssh", "a control connection is alive")
     await master.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,7 +81,7 @@ def _spec(desk: Desk) -> HostSpec:
     return HostSpec(name="127.0.0.1", port=desk.port, user="alice", known_hosts=desk.known_hosts)
 
 
-_asking = pytest.mark.parametrize("name", [name for name in SSH_TRANSPORTS if name != "openssh"])
+_asking = pytest.mark.parametrize("name", [name for name in SSH_TRANSPORTS if name != "openssh"])  # ssh asks by itself
 
 
 @_asking
@@ -95,6 +96,38 @@ async def test_a_code_is_asked_once(name: str, password: bool, desk: Desk, optio
     await chosen.close()
     assert len(asked) == 1 and ("Password" in asked[0] if password else "Verification code" in asked[0])
     assert (desk.answers, desk.connections) == (["123456"], 1)
+
+
+@_asking
+async def test_a_person_may_take_longer_than_a_connection_may(name: str, desk: Desk, options: SshOptions) -> None:
+    looking_for_the_phone = threading.Event()
+    hurried = replace(options, connect_seconds=0.3, login_seconds=0.3, prompt=lambda *_: str(looking_for_the_phone.wait(1.0)) and "123456")
+    chosen = transport(name, hurried)
+    await chosen.connect(_spec(desk))
+    await chosen.close()
+    assert desk.answers == ["123456"]
+
+
+@pytest.mark.parametrize("answer", ["123456", "000000"])
+@pytest.mark.parametrize("password", [False, True])
+async def test_ssh_asks_once_by_itself(
+    password: bool, answer: str, desk: Desk, options: SshOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.password = password
+    program = tmp_path / "askpass"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/asked\necho {answer}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("SSH_ASKPASS", str(program))
+    monkeypatch.setenv("SSH_ASKPASS_REQUIRE", "force")
+    chosen = transport("openssh", replace(options, prompt=lambda question, shown: ""))
+    if answer == "123456":
+        await chosen.connect(_spec(desk))
+    else:
+        with pytest.raises(AuthFailed):
+            await chosen.connect(_spec(desk))
+    await chosen.close()
+    assert len((tmp_path / "asked").read_text().splitlines()) == 1
+    assert (desk.answers, desk.connections) == ([answer], 1)
 
 
 @_asking

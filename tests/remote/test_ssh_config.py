@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.domain.errors import ConnectFailed, UsageError
+from agent.domain.errors import ConnectFailed, HostKeyChanged, HostKeyUnknown, UsageError
 from agent.domain.launch import HostSpec
 from agent.hosts import commands
 from agent.transports import ssh_config
@@ -20,7 +21,7 @@ from agent.transports.ssh_config_files import says_nothing, says_the_same_of_all
 from agent.transports.ssh_options import SshOptions
 from benchmarks.proxy import Proxy
 from tests.remote.conftest import SSH_TRANSPORTS, Connect
-from tests.sshd import Sshd, serving
+from tests.sshd import Sshd, make_key, serving
 
 every_ssh = pytest.mark.parametrize("name", SSH_TRANSPORTS)
 Config = Callable[[str], SshOptions]
@@ -92,6 +93,38 @@ async def test_a_chain_of_jump_hosts(name: str, sshd: Sshd, tmp_path: Path, conf
 
 
 @every_ssh
+async def test_a_jump_host_behind_another(name: str, sshd: Sshd, tmp_path: Path, config: Config, connect: Connect) -> None:
+    """Each names only the one before it. A ProxyJump for all hosts ends at the jump host that it names."""
+    for part in ("one", "two"):
+        (tmp_path / part).mkdir()
+    with serving(tmp_path / "one") as first, serving(tmp_path / "two") as second:
+        text = block(first, "first") + block(second, "second", " ProxyJump first\n") + block(sshd, "gpu", " ProxyJump second\n")
+        host = await connect(name, HostSpec(name="gpu"), options=config(f"{text}Host *\n ProxyJump first\n"))
+        assert (await host.run(commands.identity())).status == 0
+        assert "Accepted publickey" in first.log and "Accepted publickey" in second.log
+        assert len(re.findall("Accepted publickey", first.log)) == 1
+
+
+@every_ssh
+async def test_a_jump_hosts_key_is_checked_as_the_hosts_own(
+    name: str, sshd: Sshd, tmp_path: Path, config: Config, connect: Connect
+) -> None:
+    """Whatever ssh_config says of it; and nothing is written to the user's file."""
+    (tmp_path / "one").mkdir()
+    known = tmp_path / "users_known_hosts"
+    known.write_text("# mine\n")
+    with serving(tmp_path / "one") as first:
+        text = block(replace(first, known_hosts=known), "first", " StrictHostKeyChecking no\n") + block(sshd, "gpu", " ProxyJump first\n")
+        with pytest.raises(HostKeyUnknown, match="first"):
+            await connect(name, HostSpec(name="gpu"), options=config(text))
+        other = make_key(tmp_path / "other").with_suffix(".pub")
+        known.write_text(f"[127.0.0.1]:{first.port} {other.read_text()}")
+        with pytest.raises(HostKeyChanged, match="first"):
+            await connect(name, HostSpec(name="gpu", host_key_policy="accept-new"), options=config(text))
+    assert known.read_text() == f"[127.0.0.1]:{first.port} {other.read_text()}"
+
+
+@every_ssh
 async def test_a_jump_host_by_option(name: str, sshd: Sshd, tmp_path: Path, config: Config, connect: Connect) -> None:
     (tmp_path / "one").mkdir()
     with serving(tmp_path / "one") as first:
@@ -100,7 +133,7 @@ async def test_a_jump_host_by_option(name: str, sshd: Sshd, tmp_path: Path, conf
         assert (await host.run(commands.identity())).status == 0
 
 
-@pytest.mark.parametrize("name", ["asyncssh", "paramiko"])
+@every_ssh
 async def test_many_hosts_share_one_bastion_connection(name: str, sshd: Sshd, tmp_path: Path, config: Config, connect: Connect) -> None:
     (tmp_path / "one").mkdir()
     with serving(tmp_path / "one") as first:

@@ -20,10 +20,19 @@ async def until(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
 
 def processes() -> str:
     """Every command line, arguments joined by spaces."""
-    found = []
+    return "\n".join(_command_lines().values())
+
+
+def running(line: str) -> set[int]:
+    """Ids of the processes with this command line."""
+    return {pid for pid, found in _command_lines().items() if found.rstrip(" ") == line}
+
+
+def _command_lines() -> dict[int, str]:
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found.append(path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+            found[int(path.parent.name)] = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
-    return "\n".join(found)
+    return found
