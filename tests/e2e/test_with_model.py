@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from agent.demo.stage import Stage
-from tests.e2e.servers import SYMPTOM, Outcome, case, login, rca, serving
+from tests.e2e.servers import REPOSITORY, SYMPTOM, Outcome, case, login, rca, serving
 from tests.llm.endpoint import Behaviour, Exchange, calls, fails, says, serving_beside
 from tests.sshd import Sshd
 from tests.wheels import WheelTree
@@ -90,3 +95,34 @@ def test_a_model_is_not_asked_where_the_cause_is_known(alone: dict[str, Any], st
     [record] = [agent for agent in found.json["agents"] if agent["name"] == "language model"]
     assert record["status"] == "skipped" and "known without it" in record["summary"]
     assert alone["findings"] == found.json["findings"]
+
+
+def test_what_was_said_until_a_person_broke_off_is_kept(stage: Stage, sshd: Sshd, tmp_path: Path) -> None:
+    asked = Event()
+
+    async def thinks(exchange: Exchange) -> None:
+        asked.set()
+        await exchange.gone.wait()
+
+    with serving_beside(by_role(PROPOSES, thinks)) as endpoint:
+        where = [*login(sshd), "--pid", str(stage.pid), "--symptom", SYMPTOM]
+        model = ["--model", "m", "--base-url", endpoint.url, "--ask-always"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "agent.cli.main", "run", *where, *model],
+            cwd=REPOSITORY,
+            env={**os.environ, "RCA_HOME": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert asked.wait(300), "an investigator asked the model"
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, out) == (130, "") and err.endswith("rca: interrupted\n"), err
+    [entry] = json.loads(rca(tmp_path, "runs", "list", "--format", "json").out)["runs"]
+    assert entry["status"] == "interrupted"
+    told = rca(tmp_path, "runs", "show", entry["id"], "--agents").out
+    assert "== planner" in told and "It is the moon." in told and "== investigator-1" in told and "cancelled" in told
