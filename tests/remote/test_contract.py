@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +16,27 @@ from agent.domain.source import Absent, Unreadable
 from agent.hosts import commands
 from agent.hosts.remote import RemoteHost
 from agent.hosts.shell import render
-from tests.remote.conftest import ALL_TRANSPORTS, Connect
+from benchmarks.proxy import Proxy
+from tests.remote.conftest import ALL_TRANSPORTS, SSH_TRANSPORTS, Connect
+from tests.remote.replayed import ReplayedHost
 from tests.remote.waiting import processes, until
 from tests.sshd import Sshd
 
 
-@pytest.fixture(params=ALL_TRANSPORTS)
-async def host(request: pytest.FixtureRequest, sshd: Sshd, connect: Connect) -> RemoteHost:
-    return await connect(request.param, sshd.spec())
+@pytest.fixture(params=[*ALL_TRANSPORTS, "replay"])
+async def host(
+    request: pytest.FixtureRequest, sshd: Sshd, connect: Connect, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Any]:
+    if request.param != "replay":
+        yield await connect(request.param, sshd.spec())
+        return
+    replayed = ReplayedHost(tmp_path_factory.mktemp("replay") / "recording.json")
+    yield replayed
+    await replayed.close()
+
+
+with_a_shell = pytest.mark.parametrize("host", ALL_TRANSPORTS, indirect=True)
+"""What is about processes on the host: a recording has none."""
 
 
 async def test_a_batch_answers_in_order_in_one_round_trip(host: RemoteHost, tmp_path: Path) -> None:
@@ -32,6 +47,21 @@ async def test_a_batch_answers_in_order_in_one_round_trip(host: RemoteHost, tmp_
     assert [answer.stdout for answer in answers if not isinstance(answer, RcaError)] == [f"{number}\n".encode() for number in range(20)]
     assert host.cost.round_trips == 1
     assert host.cost.commands == 20
+
+
+@pytest.mark.parametrize("name", SSH_TRANSPORTS)
+async def test_a_batch_is_one_round_trip_on_the_wire(name: str, sshd: Sshd, tmp_path: Path, connect: Connect) -> None:
+    """As a proxy between both sees it: how often the client spoke after the server had."""
+    (tmp_path / "a").write_text("x\n")
+    async with Proxy.to(sshd.port) as proxy:
+        known = tmp_path / "known"
+        known.write_text(sshd.known_hosts.read_text().replace(f":{sshd.port} ", f":{proxy.port} "))
+        host = await connect(name, sshd.spec(port=proxy.port, known_hosts=str(known)))
+        await host.run(commands.identity())
+        before = proxy.turns
+        answers = await host.batch([commands.lines(str(tmp_path / "a"), 1, 1)] * 10 + [commands.grep("x", [str(tmp_path)])] * 10)
+        assert not [answer for answer in answers if isinstance(answer, RcaError) or answer.status]
+        assert proxy.turns - before == 1
 
 
 async def test_status_and_both_streams_are_kept_apart(host: RemoteHost, tmp_path: Path) -> None:
@@ -109,6 +139,7 @@ async def test_grep_tells_nothing_found_from_not_looked(host: RemoteHost, tmp_pa
     assert nowhere.hits == () and "No such file" in nowhere.problems[0]
 
 
+@with_a_shell
 async def test_output_is_cut_at_its_limit_and_says_so(host: RemoteHost, tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * 5_000_000)
     cut = await host.run(commands.grep("x", [str(tmp_path)], include=("long",), limit=1000))
@@ -119,6 +150,7 @@ async def test_output_is_cut_at_its_limit_and_says_so(host: RemoteHost, tmp_path
     assert (await host.run(commands.uname())).status == 0
 
 
+@with_a_shell
 async def test_a_slow_read_is_a_timeout_and_leaves_nothing(host: RemoteHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.hosts.worker.GRACE_SECONDS", 0.2)
     marker = str(tmp_path / "hanging")
@@ -133,6 +165,7 @@ async def test_a_slow_read_is_a_timeout_and_leaves_nothing(host: RemoteHost, tmp
     assert await until(lambda: f"cat {marker}" not in processes())
 
 
+@with_a_shell
 async def test_cancelling_ends_the_command_on_the_host(host: RemoteHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marker = str(tmp_path / "hanging")
     os.mkfifo(marker)
@@ -147,6 +180,7 @@ async def test_cancelling_ends_the_command_on_the_host(host: RemoteHost, tmp_pat
     assert await until(lambda: f"cat {marker}" not in processes())
 
 
+@with_a_shell
 async def test_a_program_that_ignores_the_signal_is_killed(host: RemoteHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marker = str(tmp_path / "hanging")
     os.mkfifo(marker)
@@ -162,6 +196,7 @@ async def test_a_program_that_ignores_the_signal_is_killed(host: RemoteHost, tmp
     assert (await host.run(commands.uname())).status == 0, "the host stays usable"
 
 
+@with_a_shell
 async def test_a_search_that_takes_too_long_ends_on_the_host_and_its_shell_goes_on(
     host: RemoteHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +218,7 @@ async def parent_of_reads(host: RemoteHost) -> int:
     return parent
 
 
+@with_a_shell
 async def test_what_marks_the_end_of_an_answer_is_nowhere_to_be_read(host: RemoteHost) -> None:
     """The shell was told it on its standard input: it stands in no argument vector and no environment that another process could see."""
     nonce = (await host._pool.worker())._nonce
@@ -212,6 +248,7 @@ async def test_features(host: RemoteHost) -> None:
     assert features.kernel == os.uname().release
 
 
+@with_a_shell
 async def test_closing_leaves_no_shell(host: RemoteHost) -> None:
     shell = await parent_of_reads(host)
     await host.close()

@@ -131,6 +131,15 @@ async def test_the_kernel_refuses_file_data_from_a_worker(shell: str, tmp_path: 
     assert not (tmp_path / "copy").exists() or (tmp_path / "copy").stat().st_size == 0
 
 
+@pytest.mark.parametrize("name", ALL_TRANSPORTS)
+async def test_the_limits_that_each_read_runs_under(name: str, sshd: Sshd, connect: Connect) -> None:
+    """Both the soft limit and the hard one, which cannot be raised again: no file data, no core file, ten minutes of a processor."""
+    host = await connect(name, sshd.spec())
+    told = (await host.run(commands.proc_file("self", "limits"))).stdout.decode()
+    limits = {row[:26].strip(): row[26:].split()[:2] for row in told.splitlines()[1:]}
+    assert (limits["Max file size"], limits["Max core file size"], limits["Max cpu time"]) == (["0", "0"], ["0", "0"], ["600", "600"])
+
+
 async def test_a_hostile_environment_changes_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TAR_OPTIONS can run programs, GREP_OPTIONS and functions can change what a read shows; a PATH of the account's is not searched."""
     marker = tmp_path / "ran"
