@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -176,6 +177,21 @@ async def resync(bench: Bench) -> None:
         await first.close()
 
 
+async def small(bench: Bench) -> None:
+    """One command, and one search of the tree, in a shell that is there already."""
+    host = await bench.host()
+    await host.features()
+
+    async def one(command: Any) -> float:
+        began = time.perf_counter()
+        await host.run(command)
+        return time.perf_counter() - began
+
+    await bench.measure("one command", "rca", lambda: one(commands.identity()))
+    await bench.measure("search of the tree", "rca", lambda: one(commands.grep("is_eagle3", [bench.package], fixed=True)))
+    await host.close()
+
+
 async def connects(bench: Bench) -> None:
     """A connection and the first answer, over each transport."""
     for name, kind in (("rca asyncssh", AsyncsshTransport), ("rca paramiko", ParamikoTransport), ("rca openssh", OpensshTransport)):
@@ -254,14 +270,38 @@ async def asyncssh_execs(bench: Bench) -> None:
             await asyncio.gather(*(one(number) for number in range(50)))
             return time.perf_counter() - began
 
-        async def files() -> float:
+        async def one(text: str) -> float:
             began = time.perf_counter()
-            await connection.run(f"tar -cf - {bench.package} | gzip -1", encoding=None)
+            await connection.run(text, encoding=None)
             return time.perf_counter() - began
 
+        search = bench.job_text()[1]
+        archive = f"find {bench.package} -name '*.py' -print0 | tar -cf - --null -T -"
+        await bench.measure("one command", "asyncssh, an exec", lambda: one("true"))
+        await bench.measure("search of the tree", "asyncssh, an exec", lambda: one(search))
         await bench.measure("50 reads", "asyncssh, one at a time", lambda: reads(1))
         await bench.measure("50 reads", "asyncssh, five at a time", lambda: reads(5))
-        await bench.measure("1,404 files", "asyncssh, tar and gzip", files)
+        await bench.measure("1,404 files", "asyncssh, tar", lambda: one(archive))
+        await bench.measure("1,404 files", "asyncssh, tar and gzip", lambda: one(f"{archive} | gzip -1"))
+        await bench.measure("1,404 files", "asyncssh, tar and zstd", lambda: one(f"{archive} | zstd -1 -q"))
+        await bench.measure("1,404 files", "asyncssh, a cat each", lambda: one(f"find {bench.package} -name '*.py' -exec cat {{}} ';'"))
+        await bench.measure("1,404 files", "asyncssh, SFTP 64 at once", lambda: _sftp(connection, bench))
+
+
+async def _sftp(connection: Any, bench: Bench) -> float:
+    """Every file of the tree, as many at a time as an SFTP client would."""
+    gate = asyncio.Semaphore(64)
+    paths = [str(path) for path in Path(bench.package).rglob("*.py")]
+    began = time.perf_counter()
+    async with connection.start_sftp_client() as client:
+
+        async def one(path: str) -> int:
+            async with gate, client.open(path, "rb") as file:
+                return len(await file.read())
+
+        sizes = await asyncio.gather(*(one(path) for path in paths))
+    assert len(sizes) > 1000
+    return time.perf_counter() - began
 
 
 async def paramiko_execs(bench: Bench) -> None:
@@ -283,6 +323,19 @@ async def paramiko_execs(bench: Bench) -> None:
         return seconds
 
     await bench.measure("whole job, cold", "paramiko, 10 execs", lambda: asyncio.to_thread(cold))
+
+
+async def parallel_ssh_job(bench: Bench) -> None:
+    """parallel-ssh on one host; left out where it is not installed."""
+
+    async def cold() -> float:
+        found = await asyncio.to_thread(parallel_ssh, [bench.spec.name], bench, bench.job_text())
+        if found is None:
+            raise LookupError
+        return found[0]
+
+    with contextlib.suppress(LookupError):
+        await bench.measure("whole job, cold", "parallel-ssh", cold)
 
 
 PARALLEL_SSH = """
@@ -436,10 +489,10 @@ async def measured(*, quick: bool) -> dict[str, Any]:
                     spec = replace(server.spec(), port=port, known_hosts=str(known))
                     options = SshOptions(own_known_hosts=directory / "own", config_file=directory / "none")
                     options.config_file.write_text("IdentityAgent none\n")  # type: ignore[union-attr]
-                    bench = Bench(spec, options, delay_ms, turns, tree, 3 if quick else 5)
+                    bench = Bench(spec, options, delay_ms, turns, tree, 3)
                     found[f"gates_{delay_ms}ms"] = await gates(bench)
                     if not quick:
-                        for part in (resync, connects, asyncssh_execs, paramiko_execs):
+                        for part in (small, resync, connects, asyncssh_execs, paramiko_execs, parallel_ssh_job):
                             await part(bench)
                         await ssh_program(bench, directory)
                     rows += bench.rows
