@@ -17,6 +17,7 @@ from agent.probes.products import Product
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 BUNDLE = "bundle"
+_STILL_CHANGES = "what reading changes: access times, the page cache, a line in the login log per connection"
 _NO_FILE_DATA = re.compile(r"^Max file size +0 ", re.MULTILINE)
 _SKEW_SECONDS = 5.0
 _MANY_SERVERS = 4
@@ -82,10 +83,10 @@ def _shell(features: Features) -> Check:
 def _limits(answer: CommandResult | RcaError) -> Check:
     """What the kernel says of the worker's own limit on file sizes: see ``prelude``."""
     if _NO_FILE_DATA.search(_text(answer)):
-        found = "the kernel refuses file data from this shell; every program and flag is on an allow-list"
+        found = f"the kernel refuses file data from this shell; every program and flag is on an allow-list; {_STILL_CHANGES}"
         return Check(name="read-only", status=OK, found=found)
     if isinstance(answer, CommandResult) and answer.status == 0:
-        found = "by the allow-list of programs and flags alone: the shell could not set its file size limit"
+        found = f"by the allow-list of programs and flags alone: the shell could not set its file size limit; {_STILL_CHANGES}"
         return Check(name="read-only", status=NOTE, found=found, to_do="RCA_HARD_MODE=1, where the host allows it")
     return Check(name="read-only", status=NOTE, found=f"/proc cannot be read: {_why(answer)}", to_do="launch facts will be unknown")
 

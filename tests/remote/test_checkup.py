@@ -80,6 +80,7 @@ async def test_a_host_that_shows_everything() -> None:
     assert {check.status for check in checks.values()} == {OK}
     assert checks["servers"].found.startswith("7: python3 -m sglang.launch_server")
     assert checks["GPUs"].found == "2: NVIDIA H100"
+    assert all(what in checks["read-only"].found for what in ("access times", "page cache", "login log")), "what still changes is said"
 
 
 async def test_a_host_that_hides_what_it_can() -> None:

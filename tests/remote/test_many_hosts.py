@@ -25,6 +25,8 @@ from agent.hosts.interface import Host
 from agent.hosts.local_tree import MemoryTree
 from agent.orchestrator import Silence
 from agent.subagents.playbook.rehearsal import GivenFiles
+from tests.e2e.servers import rca
+from tests.sshd import free_port, serving
 
 
 def found(host: str, outcome: str) -> Investigation:
@@ -183,3 +185,23 @@ def test_hosts_of_an_inventory_come_with_the_options(tmp_path: Path) -> None:
     inventory.write_text("gpu[01-02]\nother\n")
     specs = Where(hosts=("gpu02",), inventory=str(inventory), user="me", jump=("bastion",)).specs()
     assert [(spec.name, spec.user, spec.jump) for spec in specs] == [(name, "me", ("bastion",)) for name in ("gpu02", "gpu01", "other")]
+
+
+def test_many_real_hosts_of_which_one_is_closed(tmp_path: Path) -> None:
+    """An inventory, one sshd under several addresses: each host has its own answer, and a failure stays on its host."""
+    with serving(tmp_path, {"ListenAddress": "0.0.0.0"}) as sshd:
+        known = tmp_path / "known"
+        known.write_text(f"[127.*]:{sshd.port} {sshd.known_hosts.read_text().split(' ', 1)[1]}")
+        hosts = tmp_path / "hosts"
+        hosts.write_text(f"127.0.0.[1-3]:{sshd.port}\n127.0.0.4:{free_port()}\n")
+        to = ["--inventory", str(hosts), "--user", sshd.user, "--identity", str(sshd.key), "--known-hosts", str(known)]
+        asked = ["run", "--symptom", "hidden dim 7168", "--pid", "1", "--quiet", *to]
+        lines = rca(tmp_path / "home", *asked, "--json-lines")
+        told = rca(tmp_path / "home", *asked)
+    rows = {row["host"]: row for row in map(json.loads, lines.out.splitlines())}
+    assert sorted(rows) == ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
+    assert rows["127.0.0.4"]["error"]["type"] == "ConnectFailed"
+    assert all("result" in rows[f"127.0.0.{number}"] for number in (1, 2, 3))
+    first, second = told.out.splitlines()
+    assert first.startswith("3 of 4 hosts: ") and first.endswith("(127.0.0.1, 127.0.0.2, 127.0.0.3)")
+    assert second.startswith("1 of 4 hosts: the host port ") and " refused the connection " in second and second.endswith("(127.0.0.4)")
