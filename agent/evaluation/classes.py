@@ -7,6 +7,7 @@ from agent.evaluation.attributes import class_attribute
 from agent.evaluation.comparison import quick_equal
 from agent.evaluation.concrete import for_each, reason_of
 from agent.evaluation.frames import Frame
+from agent.evaluation.invocation import or_default
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import (
@@ -25,6 +26,7 @@ from agent.evaluation.values import (
     PropertyV,
     Tup,
     Unk,
+    may_lack,
     metaclass,
 )
 
@@ -272,15 +274,18 @@ def fill_fields(m: Machine, cls: ClassV, obj: Instance, args: list[AV], kwargs: 
         elif positional and not field.kw_only:
             value = positional.pop(0)
         elif field.name in rest:
-            value = rest.pop(field.name)
+            default = field.default if field.factory is None or field.factory is ABSENT else Unk(f"{field.name} may be given or not")
+            value = or_default(m, rest.pop(field.name), default, f"{cls.name}() may miss the argument {field.name!r}")
         else:
             value = Unk(spread.reason) if isinstance(spread, Unk) else None
         if value is None:
             value = _default(m, cls, field)
         if value is not None:
             m.state.own[(obj, field.name)] = Cell(value, Place(field.path, field.line), tuple(reads[:12]), m.control, None, "", field.name)
+    surplus = [name for name, value in rest.items() if not may_lack(value)]
     if rest and not spread and not _lenient(cls):
-        m.throw_new("TypeError", f"{cls.name}.__init__() got an unexpected keyword argument {next(iter(rest))!r}")
+        problem = f"{cls.name}.__init__() got an unexpected keyword argument {next(iter(surplus or rest))!r}"
+        m.throw_new("TypeError", problem) if surplus else m.may_raise(problem, "TypeError")
     for name, value in rest.items():
         m.store((obj, name), value)
     m.built.append(obj)

@@ -10,7 +10,7 @@ from agent.evaluation.contents import forget
 from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Control, State
-from agent.evaluation.values import AV, NONE, Const, DictObj, FuncV, Instance, ListObj, Tup, Unk, one_of
+from agent.evaluation.values import AV, NONE, Const, DictObj, FuncV, Instance, ListObj, Tup, Unk, given, may_lack, one_of
 
 Kwargs = dict[str, AV]
 MAX_DEPTH = 70
@@ -173,9 +173,11 @@ def bind(m: Machine, frame: Frame, func: FuncV, args: list[AV], kwargs: Kwargs) 
             extra = {k: (Const(k), v) for k, v in rest.items()}
             rest = {}
             taken[param.name] = m.new_dict(dict(extra), spread.reason if isinstance(spread, Unk) else "")
-    if (positional or rest) and not spread:
-        surplus = next(iter(rest), None)
-        m.throw_new("TypeError", f"{func.name}() got an unexpected argument {surplus if surplus else len(args)!r}")
+    surplus = [name for name, value in rest.items() if not may_lack(value)]
+    if (positional or surplus) and not spread:
+        m.throw_new("TypeError", f"{func.name}() got an unexpected argument {surplus[0] if surplus else len(args)!r}")
+    if rest and not spread:
+        m.may_raise(f"{func.name}() may get an unexpected argument {next(iter(rest))!r}", "TypeError")
     place, deps = m.place(), tuple(m.reads[:12])
     for name, value in taken.items():
         m.state.own[(frame, name)] = Cell(value, place, deps, m.control, None, f"{name} of {func.qualname}()", name)
@@ -186,15 +188,25 @@ def _open_args(args: list[AV]) -> bool:
 
 
 def _argument(m: Machine, func: FuncV, param: ir.Param, rest: Kwargs, spread: AV | None) -> AV:
+    default = func.defaults.get(param.name)
     if param.name in rest and param.kind != "posonly":
-        return rest.pop(param.name)
+        return or_default(m, rest.pop(param.name), default, f"{func.name}() may miss the argument {param.name!r}")
     if isinstance(spread, Unk):
         return Unk(spread.reason)
-    default = func.defaults.get(param.name)
     if default is None:
         m.throw_new("TypeError", f"{func.name}() missing required argument {param.name!r}")
     assert default is not None
     return default
+
+
+def or_default(m: Machine, value: AV, default: AV | None, problem: str) -> AV:
+    """An argument that a spread dictionary may not have in it: its default, or perhaps a TypeError, where it has not."""
+    if not may_lack(value):
+        return value
+    if default is None:
+        m.may_raise(problem, "TypeError")
+        return given(value)
+    return one_of([given(value), default])
 
 
 def skip(m: Machine, func: FuncV, args: list[AV], kwargs: Kwargs, reason: str) -> AV:

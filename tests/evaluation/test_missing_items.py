@@ -52,6 +52,81 @@ if all(xs):
 if (xs + [3])[-1] == 3:
     x = 8
 """,
+    "in another order": """
+xs = [1, 2]
+if u0:
+    xs.append(3)
+for v in reversed(xs):
+    if v == 3:
+        x = 1
+        break
+    if v == 1:
+        x = 2
+if sorted(xs)[0] == 1:
+    x = 3
+if sorted(xs, key=lambda v: -v)[0] == 3:
+    x = 4
+if list(filter(lambda v: v > 1, xs)) == [2]:
+    x = 5
+def careful(v):
+    if v == 3:
+        raise ValueError
+    return v
+try:
+    list(filter(careful, xs))
+    x = 6
+except ValueError:
+    x = 7
+""",
+    "the last word of several that may have spoken": """
+said = []
+said.append(('a', {'size': 1}))
+if u0:
+    said.append(('b', {'size': 2}))
+if u1:
+    said.append(('c', {'name': 3}))
+def asked(name, default):
+    for _, words in reversed(said):
+        if name in words:
+            return words[name]
+    return default
+if asked('size', 0) == 1:
+    x = 1
+if asked('size', 0) == 0:
+    x = 2
+if asked('colour', 4) == 4:
+    x = 3
+if asked('name', 5) == 3:
+    x = 4
+""",
+    "arguments that a dictionary may not give": """
+def plain(size=1, **more):
+    global x
+    if size == 2:
+        x = 1
+    if size == 1:
+        x = 2
+    if 'name' in more:
+        x = 3
+    else:
+        x = 4
+def strict(size):
+    return size
+given = {}
+if u0:
+    given['size'] = 2
+if u1:
+    given = {'name': 3}
+plain(**given)
+try:
+    if strict(**given) == 2:
+        x = 5
+    x = 6
+except TypeError:
+    x = 7
+if dict(**given).get('size', 9) == 9:
+    x = 8
+""",
     "a loop that may not turn": """
 for i in enumerate(many):
     box.w = 1

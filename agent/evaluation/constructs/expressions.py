@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from agent.analysis import ir
 from agent.evaluation import arithmetic
 from agent.evaluation.comparison import compare
@@ -23,6 +25,7 @@ from agent.evaluation.values import (
     ClassV,
     Const,
     DictObj,
+    ExternV,
     FuncV,
     Lazy,
     Map,
@@ -30,7 +33,9 @@ from agent.evaluation.values import (
     SuperV,
     Tup,
     Unk,
+    candidates,
     given,
+    join,
     may_lack,
     one_of,
 )
@@ -91,7 +96,7 @@ def call(m: Machine, node: ir.Call) -> AV:
         if keyword.name is not None:
             kwargs[keyword.name] = value
         else:
-            open_ = _spread(m, value, kwargs) or open_
+            open_ = _spread(m, value, kwargs, to_outside=isinstance(func, ExternV)) or open_
     if open_:
         kwargs["**"] = Unk(open_)
     previous, m.call_node = m.call_node, node
@@ -116,14 +121,21 @@ def passed(m: Machine, node: ir.Expr) -> AV:
     return m.eval(node)
 
 
-def _spread(m: Machine, value: AV, kwargs: dict[str, AV]) -> str:
-    if not isinstance(value, DictObj):
+def _spread(m: Machine, value: AV, kwargs: dict[str, AV], *, to_outside: bool) -> str:
+    """Adds what ``**value`` gives; an argument that may be missing says so, but to code outside the tree, which does not expect that."""
+    spread = [each for each in candidates(value) if each is not ABSENT]
+    contents: list[AV] = [m.entries(each) for each in spread if isinstance(each, DictObj)]
+    if not contents or len(contents) < len(spread):
         return reason_of(value)
-    content: Map = m.entries(value)
+    content = reduce(join, contents)
+    assert isinstance(content, Map)
+    unclear = ""
     for key, item in content.items.values():
-        if isinstance(key, Const) and item is not ABSENT:
+        if to_outside and may_lack(item):
+            unclear = f"the argument {key!r} may not be given"
+        elif isinstance(key, Const) and item is not ABSENT:
             kwargs[str(key.v)] = item
-    return content.open
+    return content.open or unclear
 
 
 def _zero_super(m: Machine) -> AV:

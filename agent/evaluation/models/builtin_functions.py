@@ -41,6 +41,7 @@ from agent.evaluation.values import (
     Unk,
     candidates,
     one_of,
+    perhaps,
     present,
 )
 
@@ -201,14 +202,14 @@ def sum_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 def sorted_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``sorted(...)``: exact for known items and known keys."""
-    values, open_ = iterate(m, args[0])
+    values, open_ = turns(m, args[0])
     reverse = kwargs.get("reverse", FALSE)
     try:
         if open_ or not isinstance(reverse, Const):
             raise NotConcrete
         order = kwargs.get("key")
-        keyed = values if order is None or (isinstance(order, Const) and order.v is None) else [m.call(order, [v], {}) for v in values]
-        ranks = [concrete(m, k) for k in keyed]
+        keyed = values if order is None or (isinstance(order, Const) and order.v is None) else [_called_with(m, order, v) for v in values]
+        ranks = [concrete(m, present(k)) for k in keyed]
         positions = sorted(builtins.range(len(values)), key=lambda i: ranks[i], reverse=bool(reverse.v))
         return m.new_list([values[i] for i in positions])
     except (NotConcrete, TypeError):
@@ -261,21 +262,27 @@ def map_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 def filter_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``filter(f, items)``, run at once."""
-    items, open_ = iterate(m, args[1])
+    items, open_ = turns(m, args[1])
     kept = []
+    none = isinstance(args[0], Const) and args[0].v is None
     for item in items:
-        none = isinstance(args[0], Const) and args[0].v is None
-        truth = m.truth(item if none else m.call(args[0], [item], {}))
-        if truth is None:
-            open_ = open_ or "a filter is undecided"
-        elif truth:
-            kept.append(item)
+        truth = m.truth(present(item) if none else _called_with(m, args[0], item))
+        if truth is not False:
+            kept.append(item if truth else perhaps(item))
     return m.new_list(kept if not open_ else [], "iterator", open_)
+
+
+def _called_with(m: Machine, func: AV, item: AV) -> AV:
+    """``func(item)``, which does not happen where the item is missing."""
+    if not isinstance(item, Perhaps):
+        return m.call(func, [item], {})
+    results: dict[int, AV] = dict(m.fork([lambda: None, lambda: m.call(func, [item.value], {})]))
+    return results.get(1, FALSE)
 
 
 def reversed_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``reversed(x)``."""
-    items, open_ = iterate(m, args[0])
+    items, open_ = turns(m, args[0])
     return m.new_list(items[::-1], "iterator", open_)
 
 
