@@ -74,7 +74,7 @@ def _of_expression(index: Index, function: ir.FunctionDef, node: ir.Expr, depth:
 
 def _of_loop(index: Index, function: ir.FunctionDef, loop: ir.For, name: str, depth: int) -> Names:
     """``for name in ("a", "b")``, ``for name, x in (("a", 1), ...)``, ``for name, x in values.items()``."""
-    target, row = loop.target, loop.iter
+    target, row = loop.target, _written_out(function, loop.iter)
     place = 0
     if isinstance(target, ir.TupleExpr):
         place = next((number for number, item in enumerate(target.items) if isinstance(item, ir.Name) and item.id == name), -1)
@@ -97,12 +97,28 @@ def _literal(item: ir.Expr, place: int | None) -> Names:
 
 def _keys(index: Index, function: ir.FunctionDef, node: ir.Expr, depth: int) -> Names:
     """The keys of a dict that is written out, here or by every caller."""
+    node = _written_out(function, node)
     if isinstance(node, ir.DictExpr):
         return _all(frozenset([key.value]) if isinstance(key, ir.Constant) and isinstance(key.value, str) else None for key in node.keys)
     unchanged = isinstance(node, ir.Name) and not any(binds(each, node.id) for each in statements(function.body))
     if isinstance(node, ir.Name) and unchanged and _only_read(function, node.id):
         return _of_argument(index, function, node.id, depth, keys=True)
     return None
+
+
+def _written_out(function: ir.FunctionDef, node: ir.Expr) -> ir.Expr:
+    """Of a variable that is bound once in the function, and then only looked at: what it is bound to."""
+    if not isinstance(node, ir.Name) or any(each.name == node.id for each in function.params):
+        return node
+    binding = [each for each in statements(function.body) if binds(each, node.id)]
+    if len(binding) != 1 or not isinstance(binding[0], ir.Assign) or binding[0].targets[1:] or not isinstance(binding[0].targets[0], ir.Name):
+        return node
+    looks = 0
+    for each in walk(function):
+        seen = each.value if isinstance(each, ir.Attribute) and each.attr in _READING else each.iter if isinstance(each, ir.For) else None
+        looks += isinstance(seen, ir.Name) and seen.id == node.id
+    uses = sum(isinstance(each, ir.Name) and each.id == node.id for each in walk(function))
+    return binding[0].value if uses == looks + 1 else node
 
 
 def _only_read(function: ir.FunctionDef, name: str) -> bool:

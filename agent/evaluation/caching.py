@@ -39,8 +39,8 @@ def _empty(m: Machine, func: FuncV) -> AV:
 
 
 def once(m: Machine, func: FuncV, args: list[AV], kwargs: Kwargs, run: Callable[[], AV]) -> AV:
-    """What ``run`` gives, or gave before on every path to here. Questions after the forward run start from what they need: they run it."""
-    times = m.state.get((func, _EMPTIED)) if m.demand is None else None
+    """What ``run`` gives, or gave before on every path to here. Questions after the forward run add nothing to what it has cached."""
+    times = m.state.get((func, _EMPTIED))
     key = _key(args, kwargs) if times is not None and isinstance(times.value, Const) else None
     if times is None or key is None:
         return run()
@@ -49,7 +49,7 @@ def once(m: Machine, func: FuncV, args: list[AV], kwargs: Kwargs, run: Callable[
     if cell is not None and isinstance(cell.value, Tup):
         m.reads.append(cell)
         return cell.value.items[0]
-    followed = not m.drained
+    followed = not m.drained and m.demand is None
     value = run()
     if followed:
         # In a tuple of its own, what only some paths gave does not pass for what all gave, whatever it is. No place: for a reader the

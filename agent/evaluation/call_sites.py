@@ -62,7 +62,7 @@ class CallSites:
             return self.by_name[func.name]
         within = (path for path in self._files(func.name) if in_a_text(self.m.index.tree.read(path), func.name))
         texts = (ref for path in within for ref in references_in(self.m.index.module(path), func.name) if ref.kind in ("string", "getattr"))
-        found = any(not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
+        found = any(func.node not in ref.chain and not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
         source = func.module.ir.source if func.module.ir is not None else b""
         self.by_name[func.name] = found or (func.owner is not None and _WORKED_OUT.search(source) is not None)
         return self.by_name[func.name]

@@ -47,6 +47,16 @@ class Effort:
         finally:
             self.limit = kept
 
+    @contextmanager
+    def apart(self, statements: int) -> Iterator[None]:
+        """What one run finds for all questions: none of them pays for it, it may take more than one of them, and leads no further."""
+        kept, calls = (self.total, self.limit, self.nesting), self.m.call_fuel
+        self.total, self.limit, self.nesting, self.m.call_fuel = 0, statements, max(self.nesting, MAX_NESTING), statements
+        try:
+            yield
+        finally:
+            (self.total, self.limit, self.nesting), self.m.call_fuel = kept, calls
+
     def spent(self) -> bool:
         """Whether the question, or this part of it, has used up what it may."""
         return self.total > self.limit

@@ -17,7 +17,7 @@ MAX_DEPTH = 70
 MAX_ACTIVE = 3
 LACKED_BY = "[lacked by]"
 """Of an unknown name: the object that has no such attribute, and those that it had when that was asked."""
-RESOLUTION = 20_000
+RESOLUTION = 100_000
 """Statements that one method of the configuration record may take beyond what bounds the rest."""
 
 

@@ -18,12 +18,15 @@ from agent.analysis.scopes import binds
 from agent.analysis.walk import walk
 from agent.analysis.words import positions
 from agent.analysis.writers import changed_in_place, holds_one, receivers_by_text, reflective_by_text
+from agent.evaluation.attributes import class_attribute
+from agent.evaluation.definitions import underlying
 from agent.evaluation.frames import Frame
 from agent.evaluation.models.argument_parser import command_line
-from agent.evaluation.occasions import Occasions, puts_back
+from agent.evaluation.occasions import Occasions, puts_back, taken_before
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.state import Cell, Location, Place, State
 from agent.evaluation.values import (
+    ABSENT,
     AV,
     ClassV,
     Const,
@@ -43,6 +46,8 @@ from agent.evaluation.values import (
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
 
+SHARED_FUEL = 40_000
+"""Statements for one value that no question pays for: it is worked out once, as what a module holds is."""
 MAKING = frozenset({"__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__"})
 _REFLECTIVE = ("setattr", "update")
 _FIXED = (FuncV, ClassV, ModuleV)
@@ -59,9 +64,12 @@ class Later:
 
     def __init__(self, demand: Demand) -> None:
         self.m = demand.m
+        self.runs = demand.runs
+        self.effort = demand.effort
         self.base = demand.runs.base
         self.call_sites = demand.call_sites
         self.followed = frozenset(demand.m.entered)
+        self.marks = demand.m.marks
         self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
@@ -113,7 +121,7 @@ class Later:
             return []
         accounted = set() if self.strict else _places(cell)
         counted = (w for w in writers if Place(w.path, w.line) not in accounted or self._put_back(w, name))
-        return [value for writer in counted for value in self._value(writer, name)]
+        return [value for writer in counted for value in self._value(owner, writer, name)]
 
     def _put_back(self, writer: _Writer, name: str) -> bool:
         """A cell holds what was put back; while a ``with`` lasted, it held the other."""
@@ -136,7 +144,7 @@ class Later:
                 writers = self._of_attribute(owner, owner.cls, name, by_any_name=True)
             else:
                 return []
-            return [value for writer in writers for value in self._value(writer, name)]
+            return [value for writer in writers for value in self._value(owner, writer, name)]
         finally:
             self.strict = kept
 
@@ -213,9 +221,11 @@ class Later:
         owner = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
         return owner is not None and any(base.node is owner for base in cls.mro)
 
-    def _value(self, writer: _Writer, name: str) -> list[AV]:
+    def _value(self, owner: object, writer: _Writer, name: str) -> list[AV]:
         """What a writer may leave; nothing where it was followed, makes the object, or never runs."""
         function = self._function(writer)
+        if function is None and self.m.index.statement_at(writer.path, writer.line) in self.marks:
+            return []
         if function is not None and function in self.followed and not (self.strict or puts_back(function, name)):
             return []
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
@@ -231,11 +241,32 @@ class Later:
         if function is not None and self.occasions.for_a_while(writer.path, function, name):
             self.m.assume(f"outside of `with {function.name}(...)`, which puts {name} back at its end ({writer.path}:{writer.line})")
             return []
+        if function is not None and self.occasions.uncalled(writer.path, function):
+            self.m.assume(f"nobody from outside of the tree calls {function.name}() ({writer.path}:{function.line})")
+            return []
         asked = function is not None and not self.strict and _given(statement, function)
         if asked and function is not None and self.occasions.on_request(writer.path, function):
             self.m.assume(f"nobody has asked the running program to change {name} ({writer.path}:{writer.line} would)")
             return []
+        kept = taken_before(self.m.index, writer.path, statement, name)
+        if kept is not None:
+            return [Const(each.value) for each in kept]
+        if isinstance(owner, Instance) and function is not None and writer.receiver == "self":
+            return self._left_by(owner, function, name)
         return [Unk(f"{name} is also written at {writer.path}:{writer.line}")]
+
+    def _left_by(self, owner: Instance, function: ir.FunctionDef, name: str) -> list[AV]:
+        """What a method of the object leaves in the attribute: it is run on the object, with what its callers give."""
+        assert isinstance(owner.cls, ClassV)
+        found = class_attribute(self.m, owner.cls, function.name)
+        func = underlying(found[0]) if found is not None else None
+        key = (owner, name, function)
+        unknown = Unk(f"{name} is also written by {function.name}()")
+        if func is None or func.node is not function or key in self.effort.pending:
+            return [unknown]
+        with self.effort.working_out(key), self.effort.apart(SHARED_FUEL):
+            run = self.runs.run(func, func.owner, None, wanted=(owner, name), receiver=owner)
+        return [value for value in candidates(run.stored or unknown) if value is not ABSENT]
 
     # --- contents ------------------------------------------------------------------------------------------------------------
 

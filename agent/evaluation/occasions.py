@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from agent.analysis import ir
 from agent.analysis.callers import Reference
+from agent.analysis.control import only_as_program
+from agent.analysis.index import Index
 from agent.analysis.resolve import dotted_text
 from agent.analysis.walk import statements, walk
+from agent.analysis.writers import receivers_by_text, writers_in
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
@@ -23,6 +26,7 @@ class Occasions:
         self.followed = followed
         self._never: dict[ir.Node, bool] = {}
         self._asked: dict[ir.Node, bool] = {}
+        self._uncalled: dict[ir.Node, bool] = {}
 
     def passed_by(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether every call of the function stands in one that the forward run followed to its end without making the call."""
@@ -49,6 +53,29 @@ class Occasions:
         That is: a handler that a decorator or a table of handlers hands to a library, or a public function that nothing in the tree calls.
         """
         return self._begins_outside(path, function, 0)
+
+    def uncalled(self, path: str, function: ir.FunctionDef) -> bool:
+        """Whether nothing in the launch's modules calls the function, but what is not called itself: tests, demonstrations, tools."""
+        if function not in self._uncalled:
+            self._uncalled[function] = True  # a function that is called by itself alone is not called
+            self._uncalled[function] = self._no_way_begins(path, function)
+        return self._uncalled[function]
+
+    def _no_way_begins(self, path: str, function: ir.FunctionDef) -> bool:
+        names = {(dotted_text(each) or "?").rpartition(".")[2] for each in function.decorators}
+        if function in self.followed or not names <= _PLAIN:
+            return False
+        owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
+        if owner is not None and (function.name.startswith("__") or owner.bases or owner.decorators):
+            return not any(ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name))
+        sites = self._sites(path, function)
+        return sites is not None and all(self._site_not_reached(site) for site in sites)
+
+    def _site_not_reached(self, site: Reference) -> bool:
+        caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+        if caller is None:
+            return not site.chain and only_as_program(self.m.index.outline(site.path), site.statement) and site.path != self.m.entry_path
+        return self.uncalled(site.path, caller)
 
     def for_a_while(self, path: str, function: ir.FunctionDef, name: str) -> bool:
         """Whether the function puts the name back at the end of a ``with``, and the forward run has been in none."""
@@ -98,6 +125,8 @@ class Occasions:
         return sites if len(sites) < MAX_LISTED else None
 
 
+_PLAIN = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
+"""Decorators that hand a function to nobody."""
 _MANAGERS = ("contextmanager", "asynccontextmanager")
 
 
@@ -107,6 +136,25 @@ def puts_back(function: ir.FunctionDef, name: str) -> bool:
         return False
     ends = [last for node in walk(function) if isinstance(node, ir.Try) for last in node.finalbody]
     return any(_writes(statement, name) for statement in statements(ends))
+
+
+def taken_before(index: Index, path: str, statement: ir.Stmt, name: str) -> list[ir.Constant] | None:
+    """``x.name = self.kept``, where all that is ever kept there is ``y.name`` or a constant: such constants; None for any other write.
+
+    What is put back was the attribute's value before, so that it adds none to what others write.
+    """
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    if not isinstance(value, ir.Attribute) or not isinstance(value.value, ir.Name) or value.value.id != "self":
+        return None
+    around = index.enclosing(path, statement.line)
+    owner = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
+    writers = writers_in(index.module(path), value.attr)
+    if not writers or any(row[0] != path for row in receivers_by_text(index, value.attr)):
+        return None
+    kept = [each.value if each.owner is owner and each.kind == "assign" else None for each in writers]
+    if not all(isinstance(each, ir.Constant) or (isinstance(each, ir.Attribute) and each.attr == name) for each in kept):
+        return None
+    return [each for each in kept if isinstance(each, ir.Constant)]
 
 
 def _writes(statement: ir.Stmt, name: str) -> bool:

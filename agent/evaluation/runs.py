@@ -76,7 +76,7 @@ class Runs:
         self,
         func: FuncV,
         owner: ClassV | None,
-        criteria: Sequence[ir.Node],
+        criteria: Sequence[ir.Node] | None,
         *,
         context: Context = ANY,
         watch: dict[ir.Node, Watch] | None = None,
@@ -85,7 +85,7 @@ class Runs:
         reads: Reads | None = None,
         forced: dict[ir.Node, bool] | None = None,
     ) -> Run:
-        """Runs a slice of a function for one question."""
+        """Runs a slice of a function for one question; all of it where there are no ``criteria``."""
         node = func.node
         assert isinstance(node, ir.FunctionDef)
         m = self.m
@@ -93,7 +93,7 @@ class Runs:
             self.effort.cuts += 1
             return Run({}, {}, Unk(f"{func.qualname}() was not followed: the question has used up what it may") if wanted else None, False)
         outline = m.index.outline(func.module.path)
-        only = slice_of(outline, node, criteria, reads, forced or {})
+        only = slice_of(outline, node, criteria, reads, forced or {}) if criteria is not None else None
         kept = self._save()
         m.marks, m.tests, m.watched = {}, {}, dict(watch or {})
         m.forced = dict(forced or {})
@@ -104,8 +104,8 @@ class Runs:
         m.stale = {}
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
-        frame.hollow = hollow_around(outline, criteria, node)
-        frame.deadline = m.steps + QUESTION_FUEL
+        frame.hollow = hollow_around(outline, criteria or (), node)
+        frame.deadline = m.steps + max(QUESTION_FUEL, m.call_fuel)
         m.frame = frame
         if node.is_generator:
             frame.yields, frame.forks = [], m.forks

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.evaluation.machine import Machine
 
 MAX_CANDIDATES = 8
-MAX_WOVEN = 100
+MAX_WOVEN = 400
 """Items of a list that is joined from branches with different ones."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.analysis import ir
 from agent.evaluation import assign
+from agent.evaluation.constructs.search_loops import without_misses
 from agent.evaluation.frames import Dead, Loop
 from agent.evaluation.iteration import turns
 from agent.evaluation.machine import Handler, Machine
@@ -28,7 +29,7 @@ def for_loop(m: Machine, node: ir.For) -> bool:
     entry, exits, throws, certain, whole = m.state, m.exits, m.throws, m.state.certain, m.state.whole
     m.under(node, True, True if some and not open_ else None, deps)
     try:
-        alive = _turns(m, node, loop, items[:MAX_TURNS])
+        alive = _turns(m, node, loop, without_misses(m, node, items[:MAX_TURNS]))
         if alive and (open_ or len(items) > MAX_TURNS):
             element = one_of(map(present, items)) if items else Unk(open_ or "one of many items")
             alive = _widen(m, loop, lambda: _bind(m, node.target, element), node.body, can_skip=True)

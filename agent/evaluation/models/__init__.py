@@ -39,7 +39,7 @@ _FAMILIES = (
     typing_forms,
 )
 FUNCTIONS: dict[str, Callee] = {name: row for family in _FAMILIES for name, row in family.FUNCTIONS.items()}
-CONSTANTS: dict[str, Attribute] = {name: row for family in _FAMILIES for name, row in family.CONSTANTS.items()}
+CONSTANTS: dict[str, Attribute] = {name: row for family in _FAMILIES for name, row in family.CONSTANTS.items()} | plain_objects.CONSTANTS
 METHODS: dict[str, dict[str, Callee]] = {cls: rows for family in _FAMILIES for cls, rows in family.METHODS.items()}
 """Methods of opaque classes: ``{"argparse.ArgumentParser": {"add_argument": impl}}``; the receiver is the first argument."""
 

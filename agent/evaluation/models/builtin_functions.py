@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.evaluation.arithmetic import binary
-from agent.evaluation.attributes import delete_attribute, lookup_attribute, set_attribute
+from agent.evaluation.attributes import class_attribute, delete_attribute, lookup_attribute, set_attribute
 from agent.evaluation.concrete import NotConcrete, concrete, for_each, lift, reason_of, united
 from agent.evaluation.contents import forget
+from agent.evaluation.invocation import LACKED_BY, known_attributes
 from agent.evaluation.iteration import iterate, turns
 from agent.evaluation.machine import Machine
 from agent.evaluation.models import types
@@ -340,28 +341,39 @@ def hasattr_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 def setattr_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    """``setattr``: an unknown name may be any attribute."""
+    """``setattr``."""
     obj, name, value = args
-    if isinstance(name, Const):
-        set_attribute(m, obj, str(name.v), value)
-    elif isinstance(name, OneOf):
-        for item in name.values:
-            old = lookup_attribute(m, obj, str(getattr(item, "v", "")))
-            set_attribute(m, obj, str(getattr(item, "v", "")), one_of([old, value]))
-    elif isinstance(obj, Instance):
-        from agent.evaluation.invocation import LACKED_BY, known_attributes
+    hook = class_attribute(m, obj.cls, "__setattr__") if isinstance(obj, Instance) and isinstance(obj.cls, ClassV) else None
+    if isinstance(name, Unk) and hook is not None and isinstance(hook[0], FuncV):
+        m.call(BoundV(hook[0], obj), [name, value], {})
+    else:
+        set_by_name(m, obj, name, value, set_attribute)
+    return NONE
 
-        lacked = m.load((name, LACKED_BY))
-        spared = (
-            {each.v for each in lacked.items[1:] if isinstance(each, Const)}
-            if isinstance(lacked, Tup) and lacked.items[0] is obj
-            else set()
-        )
+
+def set_by_name(m: Machine, obj: AV, name: AV, value: AV, put: Callable[[Machine, AV, str, AV], None]) -> None:
+    """Writes the attribute that ``name`` names; an unknown name may be any attribute that the object has, or another one."""
+    if isinstance(name, (Const, OneOf)):
+        for_each(m, name, lambda item: _put(m, obj, item, value, put))
+    elif isinstance(obj, Instance):
         obj.open = obj.open or f"setattr with an unknown name at {m.place().path}:{m.place().line}"
+        spared = _lacked(m, obj, name)
         for attribute in known_attributes(m, obj):
             if attribute not in spared:
-                set_attribute(m, obj, attribute, Unk(obj.open))
+                m.fork([lambda: None, lambda attribute=attribute: put(m, obj, attribute, Unk(obj.open))])  # type: ignore[misc]
+
+
+def _put(m: Machine, obj: AV, name: AV, value: AV, put: Callable[[Machine, AV, str, AV], None]) -> AV:
+    put(m, obj, str(getattr(name, "v", "")), value)
     return NONE
+
+
+def _lacked(m: Machine, obj: Instance, name: AV) -> set[object]:
+    """The attributes that the object had when it was found to have none of this name."""
+    lacked = m.load((name, LACKED_BY))
+    if not isinstance(lacked, Tup) or lacked.items[0] is not obj:
+        return set()
+    return {each.v for each in lacked.items[1:] if isinstance(each, Const)}
 
 
 def delattr_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:

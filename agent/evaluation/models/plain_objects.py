@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.evaluation.contents import forget
-from agent.evaluation.models.interface import Callee, Kwargs
+from agent.evaluation.models.interface import Attribute, Callee, Kwargs
 from agent.evaluation.values import ABSENT, AV, NONE, BuiltinV, Const, Instance, Unk
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def _getattribute(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 def _setattr(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    """``object.__setattr__(obj, name, value)``; an unknown name may be any attribute."""
+    """``object.__setattr__(obj, name, value)``."""
     from agent.evaluation.attributes import raw_set
-    from agent.evaluation.models.builtin_functions import setattr_
+    from agent.evaluation.models.builtin_functions import set_by_name
 
-    if len(args) == 3 and isinstance(args[1], Const):
-        raw_set(m, args[0], str(args[1].v), args[2])
-        return NONE
-    return setattr_(m, args, kwargs) if len(args) == 3 else m.missing("object.__setattr__ with other arguments")
+    if len(args) != 3:
+        return m.missing("object.__setattr__ with other arguments")
+    set_by_name(m, args[0], args[1], args[2], raw_set)
+    return NONE
 
 
 def _delattr(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
@@ -50,6 +50,12 @@ def _new(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     return Instance(args[0]) if args else Unk("object.__new__()")
 
 
+def _names(m: Machine) -> AV:
+    """``object.__dict__``: what every class inherits, and nothing else."""
+    return m.new_dict({name: (Const(name), Unk(f"object.{name}", "object")) for name in sorted(vars(object))})
+
+
+CONSTANTS: dict[str, Attribute] = {"builtins.object.__dict__": _names}
 METHODS: dict[str, Callee] = {
     "__getattribute__": _getattribute,
     "__setattr__": _setattr,
