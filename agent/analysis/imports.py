@@ -9,6 +9,7 @@ from agent.analysis.index import Index
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]+))", re.MULTILINE)
 _NAME = re.compile(rb"[\w.*]+")
 _QUOTED = re.compile(rb"[\"'](\w+)[\"']")
+_TESTS = frozenset({"test", "tests"})
 _STRING_MODULE = re.compile(rb"[\"']([A-Za-z_]\w*(?:\.\w+)+)(?::\w+)?[\"']")
 
 
@@ -16,7 +17,7 @@ def importable_from(index: Index, start: str) -> frozenset[str]:
     """Paths of every module that code of ``start`` (a path) may import, at any place; modules named by dotted strings count too.
 
     Packages that are imported by computed names (``import_module(name)``, ``pkgutil``) are taken whole where the package's own name stands
-    in the text.
+    in the text; of their tests those only that something names.
     """
     seen = {start}
     named: set[str] = set()
@@ -73,10 +74,11 @@ def _absolute(name: str, package: str) -> str:
 
 
 def _paths(index: Index, dotted: str) -> list[str]:
-    """The module itself and the packages around it; of ``package.*`` every module directly inside."""
+    """The module itself and the packages around it; of ``package.*`` every module inside."""
     if dotted.endswith(".*"):
         folder = dotted[:-2].replace(".", "/") + "/"
-        return [p for p in index.files if p.startswith(folder) and p.endswith(".py")]
+        inside = (p for p in index.files if p.startswith(folder) and p.endswith(".py"))
+        return [p for p in inside if _TESTS.isdisjoint(p.removeprefix(folder).split("/")[:-1])]
     found: list[str] = []
     while dotted:
         path = index.module_path(dotted)

@@ -32,24 +32,27 @@ _ONLY_READ = (
 )  # fmt: skip
 
 
-def may_change(index: Index, path: str, name: str) -> bool:
-    """Whether code of a file may change what a variable or attribute of this name holds, other than by binding it anew."""
+def changing_lines(index: Index, path: str, name: str) -> tuple[int, ...]:
+    """Lines of a file that may change what a variable or attribute of this name holds, other than by binding it anew."""
     return _in_file(index, f"{path}:{name}")
 
 
 @once_a_word
-def _in_file(index: Index, key: str) -> bool:
+def _in_file(index: Index, key: str) -> tuple[int, ...]:
     path, _, name = key.rpartition(":")
     follow = _Following(index)
+    found: dict[int, None] = {}
     for each in occurrences(index.module(path), name):
         if isinstance(each.node, (ir.Name, ir.Attribute)):
-            if follow.changes(path, each.node, MAX_DEPTH):
-                return True
-        elif not isinstance(
-            each.node, (ir.Constant, ir.FString, ir.Keyword, ir.Param, ir.Alias, ir.ImportFrom, ir.FunctionDef, ir.ClassDef)
-        ):
-            return True
-    return False
+            changes = follow.changes(path, each.node, MAX_DEPTH)
+        else:
+            changes = not isinstance(each.node, _NO_USE)
+        if changes:
+            found[each.statement.line] = None
+    return tuple(found)
+
+
+_NO_USE = (ir.Constant, ir.FString, ir.Keyword, ir.Param, ir.Alias, ir.ImportFrom, ir.FunctionDef, ir.ClassDef)
 
 
 class _Following:

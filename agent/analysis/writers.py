@@ -125,10 +125,12 @@ def holds_one(index: Index, path: str, variable: str, classes: Iterable[str]) ->
     known = [name for name in classes if path in _named_in(index, name)]
     content = index.tree.read(path) if known and variable else b""
     names = b"|".join(re.escape(name.encode()) for name in known)
-    given = rb"\b" + re.escape(variable.encode()) + rb"\s*(?::[^=\n]*|=(?!=)[^\n]*)\b(?:" + names + rb")\b"
+    given = rb"\b" + re.escape(variable.encode()) + rb"\s*(?:" + _ANNOTATED + rb"|=(?!=)[^\n]*)\b(?:" + names + rb")\b"
     return bool(known) and (not isinstance(content, bytes) or re.search(given, content) is not None)
 
 
+_ANNOTATED = rb":(?:[^=\n,)\[]|\[(?:(?!\w\s*:)[^=\n])*)*"
+"""What stands between a name and a class in its annotation: no other parameter."""
 _WRITTEN = re.compile(rb"\s*(?:(?:[-+*/|&%@^]|//|\*\*|<<|>>)?=(?!=)|(:)[^=\n]*=(?!=)|(,)[^=()\n]*=(?!=))")
 _BOUND_BY = re.compile(rb"(?:^|\n)[ \t]*(?:async[ \t]+)?(?:for|del|with[^\n]*\bas|except[^\n]*\bas)[ \t][\w., ]*\.$")
 _SET_BY_NAME = re.compile(rb"(?:(?:set|del)attr|__setattr__)\(\s*(?:[\w.]*\.)?(\w+)\s*,\s*[\"']$|(\w+)\.__dict__\[\s*[\"']$")

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
 from agent.analysis.attribute_names import may_write
-from agent.analysis.mutation import may_change
+from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
 from agent.analysis.scopes import binds
 from agent.analysis.walk import walk
@@ -282,7 +282,13 @@ class Later:
         paths = set(changed_in_place(self.m.index, name)) & self.call_sites.importable
         if isinstance(owner, ModuleV):
             paths &= {owner.path, *self.m.index.files_with(owner.dotted.rpartition(".")[2])}
-        return any(may_change(self.m.index, path, name) for path in sorted(paths))
+        lines = ((path, line) for path in sorted(paths) for line in changing_lines(self.m.index, path, name))
+        return any(self.strict or not self._followed_by(*line) for line in lines)
+
+    def _followed_by(self, path: str, line: int) -> bool:
+        """Whether the forward run has been in the function around a line: what it did there is in what it left."""
+        function = self._function(_Writer(path, line, ""))
+        return function is not None and function in self.followed
 
     def _open(self, owner: object, name: str, value: AV) -> None:
         """Containers that are changed in place somewhere: what they hold is not known, or for registries not all of it."""
