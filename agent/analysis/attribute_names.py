@@ -111,14 +111,15 @@ def _written_out(function: ir.FunctionDef, node: ir.Expr) -> ir.Expr:
     if not isinstance(node, ir.Name) or any(each.name == node.id for each in function.params):
         return node
     binding = [each for each in statements(function.body) if binds(each, node.id)]
-    if len(binding) != 1 or not isinstance(binding[0], ir.Assign) or binding[0].targets[1:] or not isinstance(binding[0].targets[0], ir.Name):
+    bound = binding[0] if len(binding) == 1 else None
+    if not isinstance(bound, ir.Assign) or len(bound.targets) != 1 or not isinstance(bound.targets[0], ir.Name):
         return node
     looks = 0
     for each in walk(function):
         seen = each.value if isinstance(each, ir.Attribute) and each.attr in _READING else each.iter if isinstance(each, ir.For) else None
         looks += isinstance(seen, ir.Name) and seen.id == node.id
     uses = sum(isinstance(each, ir.Name) and each.id == node.id for each in walk(function))
-    return binding[0].value if uses == looks + 1 else node
+    return bound.value if uses == looks + 1 else node
 
 
 def _only_read(function: ir.FunctionDef, name: str) -> bool:

@@ -56,6 +56,22 @@ def lookup_attribute(m: Machine, obj: AV, name: str) -> AV:
     return row(m, obj, name) if row is not None else Unk(f"attribute {name!r} of {obj!r}")
 
 
+def special_method(m: Machine, obj: AV, name: str) -> AV:
+    """A special method as Python finds it for its own use: in the class, past the object itself and what answers for its attributes."""
+    cls = obj.cls if isinstance(obj, Instance) else None
+    if not isinstance(obj, Instance) or not isinstance(cls, ClassV) or not _answers_for_attributes(m, cls):
+        return lookup_attribute(m, obj, name)
+    found = class_attribute(m, cls, name)
+    if found is not None:
+        return bind_to(m, found[0], obj, found[1], name)
+    bases = [builtin_type(ExternV(base)) for base in cls.opaque]
+    return ABSENT if not any(base is None or hasattr(base, name) for base in bases) else Unk(f"{name} of {cls.name}", "object")
+
+
+def _answers_for_attributes(m: Machine, cls: ClassV) -> bool:
+    return _read_hook(m, cls) is not None or class_attribute(m, cls, "__getattr__") is not None
+
+
 def class_attribute(m: Machine, cls: ClassV, name: str) -> tuple[AV, ClassV] | None:
     """The attribute as stored on the class or one of its bases."""
     for klass in cls.mro:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.attributes import lookup_attribute, special_method
 from agent.evaluation.concrete import NotConcrete, alternatives, concrete, key_of, reason_of
 from agent.evaluation.iteration import turns
 from agent.evaluation.machine import Machine
@@ -169,7 +169,7 @@ def equal(m: Machine, a: AV, b: AV) -> bool | None:
 
 
 def _instance_equal(m: Machine, x: Instance, cls: ClassV, y: AV) -> Any:
-    method = lookup_attribute(m, x, "__eq__")
+    method = special_method(m, x, "__eq__")
     if isinstance(method, BoundV) and isinstance(method.func, FuncV):
         return truth(m, m.call(method, [y], {}))
     if x is y:
@@ -213,7 +213,7 @@ def contains(m: Machine, item: AV, container: AV) -> bool | None:
     if isinstance(container, DictObj):
         return _in_dict(m, item, container)
     if isinstance(container, Instance) and isinstance(container.cls, ClassV):
-        method = lookup_attribute(m, container, "__contains__")
+        method = special_method(m, container, "__contains__")
         if isinstance(method, BoundV):
             return truth(m, m.call(method, [item], {}))
         return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.attributes import special_method
 from agent.evaluation.concrete import reason_of
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
@@ -83,7 +83,7 @@ def _iterate_class(m: Machine, value: ClassV) -> tuple[tuple[AV, ...], str]:
 
 
 def _iterate_instance(m: Machine, value: Instance) -> tuple[tuple[AV, ...], str]:
-    method = lookup_attribute(m, value, "__iter__")
+    method = special_method(m, value, "__iter__")
     if isinstance(method, (BoundV, BuiltinV)):
         result = m.call(method, [], {})
         if result is not value:

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from agent.analysis import ir
-from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.attributes import special_method
 from agent.evaluation.comparison import equal
 from agent.evaluation.concrete import alternatives, key_of, reason_of
 from agent.evaluation.contents import forget
@@ -206,7 +206,7 @@ def _item_class(m: Machine, obj: ClassV, index: AV) -> AV:
 
 
 def _item_instance(m: Machine, obj: Instance, index: AV) -> AV:
-    method = lookup_attribute(m, obj, "__getitem__")
+    method = special_method(m, obj, "__getitem__")
     if isinstance(method, BoundV):
         return m.call(method, [index], {})
     return m.missing(f"an item of {obj!r}")
@@ -238,7 +238,7 @@ def set_item(m: Machine, obj: AV, index: AV, value: AV) -> None:
     elif isinstance(obj, OneOf):
         forget(m, obj, "one of several containers was changed")
     elif isinstance(obj, Instance):
-        method = lookup_attribute(m, obj, "__setitem__")
+        method = special_method(m, obj, "__setitem__")
         if isinstance(method, BoundV):
             m.call(method, [index, value], {})
         else:

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.attributes import special_method
 from agent.evaluation.concrete import LIKE_VALUE
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
@@ -59,7 +59,7 @@ def _truth_instance(m: Machine, value: Instance) -> bool | None:
     cls = value.cls
     if isinstance(cls, ClassV):
         for name in ("__bool__", "__len__"):
-            method = lookup_attribute(m, value, name)
+            method = special_method(m, value, name)
             if isinstance(method, BoundV):
                 result = m.call(method, [], {})
                 return truth(m, result)

@@ -6,7 +6,7 @@ from agent.analysis import ir
 from agent.analysis.occurrences import names_in
 from agent.analysis.walk import walk
 from agent.evaluation import assign
-from agent.evaluation.attributes import lookup_attribute
+from agent.evaluation.attributes import special_method
 from agent.evaluation.exceptions import matches
 from agent.evaluation.frames import Catcher, Dead, Leaf
 from agent.evaluation.invocation import invoke
@@ -196,9 +196,9 @@ def _with(m: Machine, node: ir.With, items: list[ir.WithItem]) -> bool:
 
 def _enter(m: Machine, context: AV) -> AV:
     if isinstance(context, Instance):
-        method = lookup_attribute(m, context, "__enter__")
+        method = special_method(m, context, "__enter__")
         if method is ABSENT:
-            method = lookup_attribute(m, context, "__aenter__")
+            method = special_method(m, context, "__aenter__")
         if method is not ABSENT and not isinstance(method, Unk):
             return m.call(method, [], {})
         return context
@@ -207,7 +207,7 @@ def _enter(m: Machine, context: AV) -> AV:
 
 def _exit(m: Machine, context: AV) -> None:
     if isinstance(context, Instance):
-        method = lookup_attribute(m, context, "__exit__")
+        method = special_method(m, context, "__exit__")
         if method is not ABSENT and not isinstance(method, Unk):
             m.call(method, [NONE, NONE, NONE], {})
 
@@ -218,7 +218,7 @@ def _swallows(m: Machine, context: Instance) -> bool:
 
 def _may_swallow(m: Machine, context: Instance) -> bool:
     """Whether its ``__exit__``, in the tree, may give back something true."""
-    method = lookup_attribute(m, context, "__exit__")
+    method = special_method(m, context, "__exit__")
     func = method.func if isinstance(method, BoundV) else method
     if not isinstance(func, FuncV):
         return False
@@ -231,7 +231,7 @@ def _perhaps_swallowing(m: Machine, node: ir.With, rest: list[ir.WithItem], cont
     handler = _any_exception(node)
     body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
     alive = _handlers(m, ir.Try(body, [handler], [], [], False))
-    m.call(lookup_attribute(m, context, "__exit__"), [Unk("an exception or None") for _ in range(3)], {})
+    m.call(special_method(m, context, "__exit__"), [Unk("an exception or None") for _ in range(3)], {})
     return alive
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.evaluation.arithmetic import binary
-from agent.evaluation.attributes import class_attribute, delete_attribute, lookup_attribute, set_attribute
+from agent.evaluation.attributes import class_attribute, delete_attribute, lookup_attribute, set_attribute, special_method
 from agent.evaluation.concrete import NotConcrete, concrete, for_each, lift, reason_of, united
 from agent.evaluation.contents import forget
 from agent.evaluation.invocation import LACKED_BY, known_attributes
@@ -59,7 +59,7 @@ def str_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
         if text is not None:
             return Const(text)
         if isinstance(value, Instance) and isinstance(value.cls, ClassV):
-            method = lookup_attribute(m, value, "__str__")
+            method = special_method(m, value, "__str__")
             if isinstance(method, BoundV):
                 return m.call(method, [], {})
         return Unk(reason_of(value), "str")
@@ -142,7 +142,7 @@ def len_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
             certain = sum(type(item) is not Perhaps for item in items)
             return Unk(open_, "int") if open_ else one_of(map(Const, range(certain, len(items) + 1)))
         if isinstance(value, Instance):
-            method = lookup_attribute(m, value, "__len__")
+            method = special_method(m, value, "__len__")
             if isinstance(method, BoundV):
                 return m.call(method, [], {})
         return m.missing(reason_of(value), "int")
