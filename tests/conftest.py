@@ -10,12 +10,7 @@ from tests.wheels import wheel_tree
 
 __all__ = ["pytest_xdist_make_scheduler", "sshd", "wheel_tree"]
 
-OPEN = {
-    "tests/evaluation/test_founding_key.py::test_where_the_code_moved": "undecided on 0.5.23",
-    "eagle-vs-eagle3: the same on 0.5.23": "undecided: declarations of settings fork under unknown facts",
-    "wherever_its_code_has_moved[0.5.19]": "undecided, as 0.5.23",
-    "wherever_its_code_has_moved[0.5.23]": "undecided, as eagle-vs-eagle3 on it",
-}
+OPEN: dict[str, str] = {}
 """Node ids, or parts of them, whose failure is known: each line is a debt to pay and then to delete."""
 
 

@@ -52,6 +52,10 @@ class Demand:
         """Whether what code beyond the question writes on the object is found when it is read; not of one that the question made itself."""
         return obj in self.receivers.contexts or obj.serial <= self.runs.base.mark
 
+    def attribute_of(self, cls: ClassV, name: str) -> AV | None:
+        """What an attribute of the objects of a class is, over all that write it; None where nothing in the class does."""
+        return self.attributes.value(self.receivers.of(cls), name)
+
     def works_out(self, obj: AV, name: str) -> bool:
         """Whether an attribute is one that is worked out over all that write it, whenever it is read: reading it later gives the same."""
         if not isinstance(obj, Instance) or obj not in self.receivers.contexts or self.m.state.get((obj, name)) is not None:

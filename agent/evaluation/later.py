@@ -70,7 +70,7 @@ class Later:
         self.call_sites = demand.call_sites
         self.followed = frozenset(demand.m.entered)
         self.marks = demand.m.marks
-        self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed)
+        self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed, demand.attribute_of)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""

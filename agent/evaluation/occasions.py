@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
@@ -12,28 +14,49 @@ from agent.analysis.writers import receivers_by_text, writers_in
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
+from agent.evaluation.values import AV, ClassV, Instance, candidates
 
 MAX_CLIMB = 6
 
 
 class Occasions:
-    """Answers by the places that refer to a function; ``followed``: the functions that the forward run has entered."""
+    """Answers by the places that refer to a function; ``followed``: the functions that the forward run has entered;
+    ``held_by``: what an attribute of the objects of a class is."""
 
-    def __init__(self, m: Machine, definitions: Definitions, call_sites: CallSites, followed: frozenset[ir.Node]) -> None:
+    def __init__(
+        self,
+        m: Machine,
+        definitions: Definitions,
+        call_sites: CallSites,
+        followed: frozenset[ir.Node],
+        held_by: Callable[[ClassV, str], AV | None],
+    ) -> None:
         self.m = m
         self.definitions = definitions
         self.call_sites = call_sites
         self.followed = followed
+        self.held_by = held_by
         self._never: dict[ir.Node, bool] = {}
         self._asked: dict[ir.Node, bool] = {}
         self._uncalled: dict[ir.Node, bool] = {}
+        self._working_out = 0
 
     def passed_by(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether every call of the function stands in one that the forward run followed to its end without making the call."""
-        if function not in self._never:
-            self._never[function] = False
-            self._never[function] = self._every_site_passed(path, function)
-        return self._never[function]
+        return self._once(self._never, function, False, lambda: self._every_site_passed(path, function))
+
+    def _once(self, known: dict[ir.Node, bool], function: ir.Node, meanwhile: bool, ask: Callable[[], bool]) -> bool:
+        """What was found before, or ``meanwhile`` where that is asked of itself.
+
+        While a value is being worked out, an answer may rest on its not being known yet: such a one is not kept.
+        """
+        if function in known:
+            return known[function]
+        known[function] = meanwhile
+        found = known[function] = ask()
+        if self._working_out:
+            del known[function]
+        return found
 
     def _every_site_passed(self, path: str, function: ir.FunctionDef) -> bool:
         sites = self._sites(path, function)
@@ -56,17 +79,14 @@ class Occasions:
 
     def uncalled(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether nothing in the launch's modules calls the function, but what is not called itself: tests, demonstrations, tools."""
-        if function not in self._uncalled:
-            self._uncalled[function] = True  # a function that is called by itself alone is not called
-            self._uncalled[function] = self._no_way_begins(path, function)
-        return self._uncalled[function]
+        return self._once(self._uncalled, function, True, lambda: self._no_way_begins(path, function))
 
     def _no_way_begins(self, path: str, function: ir.FunctionDef) -> bool:
         names = {(dotted_text(each) or "?").rpartition(".")[2] for each in function.decorators}
         if function in self.followed or not names <= _PLAIN:
             return False
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
-        if owner is not None and (function.name.startswith("__") or owner.bases or owner.decorators):
+        if owner is not None:  # whoever is given an object may call its methods
             return not any(ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name))
         sites = self._sites(path, function)
         return sites is not None and all(self._site_not_reached(site) for site in sites)
@@ -86,10 +106,7 @@ class Occasions:
         return bool(sites) and all(within)
 
     def _begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
-        if function not in self._asked:
-            self._asked[function] = True  # a function that is reached through itself has its other ways to begin
-            self._asked[function] = self._every_way_begins_outside(path, function, depth)
-        return self._asked[function]
+        return self._once(self._asked, function, True, lambda: self._every_way_begins_outside(path, function, depth))
 
     def _every_way_begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
         if function in self.followed or function.name.startswith("__") or depth > MAX_CLIMB:
@@ -105,7 +122,20 @@ class Occasions:
             return False
         if site.kind == "value":
             return self._in_table(site)
-        return self._begins_outside(site.path, caller, depth + 1)
+        return self._among_kinds(site) or self._begins_outside(site.path, caller, depth + 1)
+
+    def _among_kinds(self, site: Reference) -> bool:
+        """``if isinstance(message, A): ... elif isinstance(message, B): self.handle(message)``: who sends such a message asks for it."""
+        parents = self.m.index.outline(site.path).parents
+        node: ir.Node | None = site.node
+        names: list[str] = []
+        while node is not None and not isinstance(node, ir.FunctionDef):
+            if isinstance(node, ir.If):
+                names.append(_asked_for_its_kind(node.test))
+                names += [_asked_for_its_kind(each.test) for each in node.orelse if isinstance(each, ir.If)]
+            node = parents.get(node)
+        given = site.call.args if site.call is not None else []
+        return any(isinstance(each, ir.Name) and names.count(each.id) > 1 for each in given)
 
     def _in_table(self, site: Reference) -> bool:
         """``Dispatcher([(Message, self.handle), ...])``, ``{"name": self.handle}``."""
@@ -116,13 +146,29 @@ class Occasions:
         return isinstance(around, ir.TupleExpr) and isinstance(parents.get(around), (ir.ListExpr, ir.TupleExpr))
 
     def _sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
-        """Every reference; None where there may be others."""
+        """Every reference, but for calls on objects of other classes; None where there may be others."""
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or self.call_sites.called_by_name(found[0]):
             return None
         sites = self.call_sites.of(*found)
-        return sites if len(sites) < MAX_LISTED else None
+        if len(sites) >= MAX_LISTED:
+            return None
+        return sites if found[1] is None else [site for site in sites if not self._on_another(site, found[1])]
+
+    def _on_another(self, site: Reference, owner: ClassV) -> bool:
+        """``self.worker.run()``, where what all methods leave in ``worker`` is of other classes than ``owner``."""
+        receiver = site.receiver
+        around = next((node for node in reversed(site.chain) if isinstance(node, ir.ClassDef)), None)
+        if around is None or not isinstance(receiver, ir.Attribute) or dotted_text(receiver.value) != "self":
+            return False
+        definition = next((each for each in self.m.index.outline(site.path).definitions if each.node is around), None)
+        cls = self.definitions.class_of(definition) if definition is not None else None
+        self._working_out += 1
+        held = self.held_by(cls, receiver.attr) if cls is not None else None
+        self._working_out -= 1
+        kinds = [each.cls if isinstance(each, Instance) else None for each in candidates(held)] if held is not None else []
+        return bool(kinds) and all(isinstance(each, ClassV) and owner not in each.mro and each not in owner.mro for each in kinds)
 
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
@@ -161,6 +207,13 @@ def _writes(statement: ir.Stmt, name: str) -> bool:
     """``name = ...``, ``x.name = ...``, also among others."""
     targets = statement.targets if isinstance(statement, ir.Assign) else []
     return any(name == getattr(node, "id", getattr(node, "attr", None)) for target in targets for node in walk(target))
+
+
+def _asked_for_its_kind(test: ir.Expr) -> str:
+    """``x`` of ``isinstance(x, ...)``."""
+    if not isinstance(test, ir.Call) or dotted_text(test.func) != "isinstance" or not test.args:
+        return ""
+    return dotted_text(test.args[0]) or ""
 
 
 def _routes(decorator: ir.Expr) -> bool:
