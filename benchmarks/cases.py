@@ -112,7 +112,10 @@ def asked_for(case: Case, engine: LaunchEngine) -> Iterable[Setting]:
     """The setting that the case asks about."""
     if not case["query"]:
         return []
-    name = case["query"]["field"]
+    name, owner = case["query"]["field"], case["query"].get("object")
+    row = engine.attribute(f"{owner}.{name}") if owner else None
+    if row is not None:
+        return [row]
     return [setting for setting in engine.audit().settings if setting.name in (name, name.removeprefix("env:"))]
 
 

@@ -11,7 +11,7 @@ from agent.domain.errors import TargetNotFound
 from agent.domain.launch import Launch
 from agent.domain.source import Absent, Unreadable
 from agent.domain.values import Unknown, Value
-from agent.domain.verdict import AuditAnswer, Change, Counterfactual, Guard, PathCondition, Place, ReachAnswer, Target, WhyAnswer
+from agent.domain.verdict import AuditAnswer, Change, Counterfactual, Guard, PathCondition, Place, ReachAnswer, Setting, Target, WhyAnswer
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,9 @@ class FakeEngine:
 
     def setting(self, name: str) -> Value:
         return self.settings.get(name, Unknown(reason=f"no setting {name} in the fake"))
+
+    def attribute(self, name: str) -> Setting | None:
+        return None
 
     def under(self, changes: Sequence[Change]) -> FakeEngine:
         return self.changed or self

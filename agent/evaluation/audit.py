@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from agent.domain.redaction import redact_text
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Raise, Setting
 from agent.evaluation import explain, settings
@@ -42,6 +43,12 @@ def value_of(engine: LaunchEngine, name: str) -> Value:
     name = field_name(m, name)
     taker, _, field = name.rpartition(".")
     copied = bool(taker) and not holders(m, name) and handed_on(engine).takes(field, taker)
+    if taker and not copied and not holders(m, name):
+        from agent.evaluation.object_attributes import attribute_value
+
+        found = attribute_value(engine, name)
+        if found is not None:
+            return found
     value = settings.effective(m, field if copied else name)
     return final(value, handed_on(engine).changes(field, taker if copied else "")) if copied or _is_given(m, name) else value
 
@@ -54,16 +61,19 @@ def _masked(row: Setting) -> Setting:
 
 
 def row_of(engine: Engine, answer: AuditAnswer, name: str) -> Setting | None:
-    """The row of one setting by field, ``--flag`` or ``env:NAME``; ``object.field``: the field's, with what that object makes of it."""
+    """The row of one setting by field, ``--flag`` or ``env:NAME``; ``object.field``: the field's, with what that object makes of it.
+
+    ``Class.attribute`` of any other class: what its objects hold there.
+    """
     plain = name.strip().lstrip("-").replace("-", "_")
     found = next((row for row in answer.settings if name in (row.name, row.flag) or row.name == plain), None)
     owner, _, field = plain.rpartition(".")
     row = next((row for row in answer.settings if row.name == field), None) if owner and found is None else None
     if row is None:
-        return found
+        return found or (engine.attribute(plain) if owner else None)
     value = engine.setting(plain)
     if isinstance(value, Unknown) and value.reason.startswith(NO_SUCH):
-        return None
+        return engine.attribute(plain)
     asked = Known(value=row.asked.value)
     return replace(row, name=plain, effective=effective(value), verdict=_verdict(asked, value, row.asked.source == "flag"))
 
@@ -214,15 +224,16 @@ def _is_join(cell: Cell) -> bool:
 def _change(m: Machine, cell: Cell) -> ChangedBy:
     assert cell.place is not None
     return ChangedBy(
-        path=cell.place.path, line=cell.place.line, text=_line(m, cell.place.path, cell.place.line),
+        path=cell.place.path, line=cell.place.line, text=source_line(m, cell.place.path, cell.place.line),
         guards=explain.control_guards(m, cell.control), logged=_logged_near(m, cell),
     )  # fmt: skip
 
 
-def _line(m: Machine, path: str, line: int) -> str:
+def source_line(m: Machine, path: str, line: int) -> str:
+    """The line as written, without secrets."""
     from agent.analysis.targets import line_text
 
-    return line_text(m.index, path, line) if path in m.index.files else ""
+    return redact_text(line_text(m.index, path, line)) if path in m.index.files else ""
 
 
 def _logged_near(m: Machine, cell: Cell) -> str:

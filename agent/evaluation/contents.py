@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell
-from agent.evaluation.values import AV, BoundV, DictObj, FuncV, ListObj, Map, OneOf, PartialV, Seq, Tup, present
+from agent.evaluation.values import ABSENT, AV, BoundV, DictObj, FuncV, ListObj, Map, OneOf, PartialV, Seq, Tup, candidates, join, present
 
 
 def contents(m: Machine, value: AV) -> Sequence[AV]:
@@ -55,3 +56,14 @@ def forget_from(m: Machine, value: ListObj | DictObj, reason: str) -> None:
         opened = Map(content.items, reason)
     m.root.own[(value, cell.name)] = Cell(opened, cell.place, (), None, cell, "", cell.name)
     m.state.forget((value, cell.name))
+
+
+def entries_of(m: Machine, value: AV) -> Map | None:
+    """What a dictionary holds, or one of several; None where it may be something else."""
+    found = [each for each in candidates(value) if each is not ABSENT]
+    contents: list[AV] = [m.entries(each) for each in found if isinstance(each, DictObj)]
+    if not contents or len(contents) < len(found):
+        return None
+    content = reduce(join, contents)
+    assert isinstance(content, Map)
+    return content

@@ -14,7 +14,7 @@ from agent.domain.errors import LaunchRejected
 from agent.domain.launch import Launch
 from agent.domain.source import Files, SourceTree
 from agent.domain.values import Value
-from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Target, WhyAnswer
+from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Setting, Target, WhyAnswer
 from agent.evaluation import forward
 from agent.evaluation.changes import changed
 from agent.evaluation.demand import Demand
@@ -134,6 +134,13 @@ class LaunchEngine:
 
         self._started()
         return value_of(self, name)
+
+    def attribute(self, name: str) -> Setting | None:
+        """See the interface."""
+        from agent.evaluation.object_attributes import attribute_row
+
+        self._started()
+        return attribute_row(self, name)
 
     def under(self, changes: Sequence[Change]) -> LaunchEngine:
         """See the interface."""

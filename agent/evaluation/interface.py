@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from agent.domain.launch import Launch
 from agent.domain.source import SourceTree
 from agent.domain.values import Value
-from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Target, WhyAnswer
+from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Setting, Target, WhyAnswer
 
 
 class Engine(Protocol):
@@ -50,6 +50,10 @@ class Engine(Protocol):
 
     def setting(self, name: str) -> Value:
         """Effective value of a configuration field or flag, e.g. ``speculative_algorithm``."""
+        ...
+
+    def attribute(self, name: str) -> Setting | None:
+        """``Class.attribute`` of any class of the tree: what its objects hold there, and the lines that write it; None where none does."""
         ...
 
     def under(self, changes: Sequence[Change]) -> Engine:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 from agent.analysis import ir
 from agent.evaluation.attributes import special_method
 from agent.evaluation.comparison import equal
 from agent.evaluation.concrete import alternatives, key_of, reason_of
-from agent.evaluation.contents import forget
+from agent.evaluation.contents import entries_of, forget
 from agent.evaluation.frames import Dead
 from agent.evaluation.iteration import iterate, turns
 from agent.evaluation.machine import Machine
@@ -35,7 +34,6 @@ from agent.evaluation.values import (
     Unk,
     candidates,
     given,
-    join,
     may_lack,
     one_of,
     present,
@@ -283,11 +281,8 @@ def delete_item(m: Machine, obj: AV, index: AV) -> None:
 def update_dict(m: Machine, obj: DictObj, other: AV) -> None:
     """``obj.update(other)``."""
     content = m.entries(obj)
-    others = [item for item in candidates(other) if item is not ABSENT]
-    if all(isinstance(item, DictObj) for item in others):
-        contents: list[AV] = [m.entries(item) for item in others if isinstance(item, DictObj)]
-        more = reduce(join, contents)
-        assert isinstance(more, Map)
+    more = entries_of(m, other)
+    if more is not None:
         added, open_ = more.items, more.open
     else:
         items, open_ = turns(m, other)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agent.analysis import ir
 from agent.analysis.walk import walk
+from agent.evaluation.contents import entries_of
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import ABSENT, AV, DictObj, Tup, Unk, one_of
+from agent.evaluation.values import ABSENT, AV, Tup, Unk, given, may_lack, one_of
 
 
 class Watch:
@@ -74,16 +75,23 @@ class Watch:
             self.seen.append(self._spread(m, call))
 
     def _spread(self, m: Machine, call: ir.Call) -> AV:
+        """By one of the dictionaries that are spread into the call, as no two may; ABSENT where none of them has it."""
+        unknown = Unk(f"{self.name} is given by a spread")
+        found: list[AV] = []
         for keyword in call.keywords:
-            if keyword.name is None:
-                value = m.eval(keyword.value)
-                if isinstance(value, DictObj):
-                    entry = m.entries(value).items.get(self.name)
-                    if entry is not None:
-                        return entry[1]
-                    if not m.entries(value).open and not any(isinstance(a, ir.Starred) for a in call.args):
-                        return ABSENT
-        return Unk(f"{self.name} is given by a spread")
+            value = m.eval(keyword.value) if keyword.name is None else None
+            if value is None:
+                continue
+            content = entries_of(m, value)
+            if content is None:
+                return unknown
+            entry = content.items.get(self.name, (ABSENT, ABSENT))[1]
+            if entry is not ABSENT and not may_lack(entry):
+                return entry
+            if content.open:
+                return unknown
+            found += [given(entry)] if entry is not ABSENT else []
+        return unknown if any(isinstance(a, ir.Starred) for a in call.args) else one_of([*found, ABSENT])
 
 
 def _made_once(function: ir.FunctionDef, name: str) -> tuple[ir.Stmt, ir.Call] | None:

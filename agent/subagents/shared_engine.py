@@ -11,7 +11,7 @@ from agent.domain.errors import RcaError
 from agent.domain.launch import Launch
 from agent.domain.source import SourceTree
 from agent.domain.values import Value
-from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Target, WhyAnswer
+from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Setting, Target, WhyAnswer
 from agent.evaluation.interface import Engine
 from agent.subagents.thinking import think
 
@@ -58,6 +58,9 @@ class SharedEngine:
 
     def setting(self, name: str) -> Value:
         return self._once(("setting", name), lambda: self._engine.setting(name))
+
+    def attribute(self, name: str) -> Setting | None:
+        return self._once(("attribute", name), lambda: self._engine.attribute(name))
 
     def under(self, changes: Sequence[Change]) -> Engine:
         return self._once(("under", *_named(changes)), lambda: SharedEngine(self._engine.under(changes), self._lock))

@@ -109,6 +109,9 @@ class FakeEngine:
     def setting(self, name: str) -> Value:
         return self.settings.get(name, Unknown(reason=f"{name} is no setting of this release"))
 
+    def attribute(self, name: str) -> Setting | None:
+        return None
+
     def under(self, changes: Sequence[Change]) -> FakeEngine:
         return self
 

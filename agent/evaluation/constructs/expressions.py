@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from agent.analysis import ir
 from agent.evaluation import arithmetic
 from agent.evaluation.comparison import compare
 from agent.evaluation.concrete import key_of, reason_of
+from agent.evaluation.contents import entries_of
 from agent.evaluation.frames import Frame
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Handler, Machine
@@ -24,18 +23,14 @@ from agent.evaluation.values import (
     BoundV,
     ClassV,
     Const,
-    DictObj,
     ExternV,
     FuncV,
     Lazy,
-    Map,
     OneOf,
     SuperV,
     Tup,
     Unk,
-    candidates,
     given,
-    join,
     may_lack,
     one_of,
 )
@@ -123,12 +118,9 @@ def passed(m: Machine, node: ir.Expr) -> AV:
 
 def _spread(m: Machine, value: AV, kwargs: dict[str, AV], *, to_outside: bool) -> str:
     """Adds what ``**value`` gives; an argument that may be missing says so, but to code outside the tree, which does not expect that."""
-    spread = [each for each in candidates(value) if each is not ABSENT]
-    contents: list[AV] = [m.entries(each) for each in spread if isinstance(each, DictObj)]
-    if not contents or len(contents) < len(spread):
+    content = entries_of(m, value)
+    if content is None:
         return reason_of(value)
-    content = reduce(join, contents)
-    assert isinstance(content, Map)
     unclear = ""
     for key, item in content.items.values():
         if to_outside and may_lack(item):
