@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def command(names: tuple[str, ...], where: Where, what: What, everything: bool, what_if: str, output: Output) -> int:
     """Show what became of every setting: asked, effective, observed; overridden by which line; read by nobody.
 
-    NAME: only these, as field, --flag, env:VARIABLE or object.field. From a host, or with --log FILE, the server's own start-up record
-    stands beside them. Offline: --tree DIR --launch "CMD ...". Exit code 0: answered.
+    NAME: only these, as field, --flag, env:VARIABLE, object.field or Class.attribute. From a host, or with --log FILE, the server's own
+    start-up record stands beside them. Offline: --tree DIR --launch "CMD ...". Exit code 0: answered.
     """
     answer = ask_with_log(where, what, output, "rca audit", lambda engine, log: _audit(engine, log, what_if, names))
     from agent.reports.audit_text import audit_markdown, show_audit

@@ -46,8 +46,9 @@ from agent.evaluation.values import (
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
 
-SHARED_FUEL = 40_000
-"""Statements for one value that no question pays for: it is worked out once, as what a module holds is."""
+SHARED_FUEL, SHARED_TOTAL = 40_000, 60_000
+"""Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
+ASIDE = 400
 MAKING = frozenset({"__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__"})
 _REFLECTIVE = ("setattr", "update")
 _FIXED = (FuncV, ClassV, ModuleV)
@@ -64,19 +65,27 @@ class Later:
 
     def __init__(self, demand: Demand) -> None:
         self.m = demand.m
+        self.demand = demand
         self.runs = demand.runs
         self.effort = demand.effort
         self.base = demand.runs.base
         self.call_sites = demand.call_sites
         self.followed = frozenset(demand.m.entered)
         self.marks = demand.m.marks
-        self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed, demand.attribute_of)
+        self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed, self._held_by)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
         self.names: dict[Obj, set[str]] = {}
+        self.of_modules: set[Obj] = set()
+        self.shared = SHARED_TOTAL
         self.lonely: dict[tuple[ClassV, str], bool] = {}
         self._learn(demand.m.state)
+
+    def _held_by(self, cls: ClassV, name: str) -> AV | None:
+        """What tells who is called: worth little of the question's fuel."""
+        with self.effort.at_most(ASIDE):
+            return self.demand.attribute_of(cls, name)
 
     def cell(self, location: Location, cell: Cell) -> Cell:
         """The cell as it may be when later code reads it."""
@@ -251,21 +260,22 @@ class Later:
         kept = taken_before(self.m.index, writer.path, statement, name)
         if kept is not None:
             return [Const(each.value) for each in kept]
-        if isinstance(owner, Instance) and function is not None and writer.receiver == "self":
+        if isinstance(owner, Instance) and owner in self.of_modules and function is not None and writer.receiver == "self":
             return self._left_by(owner, function, name)
         return [Unk(f"{name} is also written at {writer.path}:{writer.line}")]
 
     def _left_by(self, owner: Instance, function: ir.FunctionDef, name: str) -> list[AV]:
-        """What a method of the object leaves in the attribute: it is run on the object, with what its callers give."""
+        """What a method of an object that a module holds leaves in the attribute: it is run on the object, with what its callers give."""
         assert isinstance(owner.cls, ClassV)
         found = class_attribute(self.m, owner.cls, function.name)
         func = underlying(found[0]) if found is not None else None
         key = (owner, name, function)
         unknown = Unk(f"{name} is also written by {function.name}()")
-        if func is None or func.node is not function or key in self.effort.pending:
+        if func is None or func.node is not function or function.decorators or key in self.effort.pending or self.shared <= 0:
             return [unknown]
         with self.effort.working_out(key), self.effort.apart(SHARED_FUEL):
             run = self.runs.run(func, func.owner, None, wanted=(owner, name), receiver=owner)
+            self.shared -= self.effort.total
         return [value for value in candidates(run.stored or unknown) if value is not ABSENT]
 
     # --- contents ------------------------------------------------------------------------------------------------------------
@@ -315,8 +325,10 @@ class Later:
     def _learn(self, state: State | None) -> None:
         """Under which names objects are known: of variables, attributes and globals that hold them."""
         while state is not None:
-            for (_, name), cell in state.own.items():
+            for (owner, name), cell in state.own.items():
                 for value in candidates(cell.value):
+                    if isinstance(value, Instance) and isinstance(owner, ModuleV):
+                        self.of_modules.add(value)
                     if isinstance(value, Instance) and name[:1] not in "<[{" and name not in ("self", "cls"):
                         self.names.setdefault(value, set()).add(name)
             state = state.parent

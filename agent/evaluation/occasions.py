@@ -114,7 +114,7 @@ class Occasions:
         if any(_routes(decorator) for decorator in function.decorators):
             return True
         sites = self._sites(path, function)
-        return sites is not None and all(self._site_begins_outside(site, depth) for site in sites)
+        return sites is not None and all(self._site_begins_outside(site, depth) or self._on_another(site, path, function) for site in sites)
 
     def _site_begins_outside(self, site: Reference, depth: int) -> bool:
         caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
@@ -146,21 +146,22 @@ class Occasions:
         return isinstance(around, ir.TupleExpr) and isinstance(parents.get(around), (ir.ListExpr, ir.TupleExpr))
 
     def _sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
-        """Every reference, but for calls on objects of other classes; None where there may be others."""
+        """Every reference; None where there may be others."""
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or self.call_sites.called_by_name(found[0]):
             return None
         sites = self.call_sites.of(*found)
-        if len(sites) >= MAX_LISTED:
-            return None
-        return sites if found[1] is None else [site for site in sites if not self._on_another(site, found[1])]
+        return sites if len(sites) < MAX_LISTED else None
 
-    def _on_another(self, site: Reference, owner: ClassV) -> bool:
-        """``self.worker.run()``, where what all methods leave in ``worker`` is of other classes than ``owner``."""
+    def _on_another(self, site: Reference, path: str, function: ir.FunctionDef) -> bool:
+        """``self.worker.run()``, where what all methods leave in ``worker`` is of other classes than the one that has the function."""
         receiver = site.receiver
+        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        found = self.definitions.function(definition) if definition is not None else None
+        owner = found[1] if found is not None else None
         around = next((node for node in reversed(site.chain) if isinstance(node, ir.ClassDef)), None)
-        if around is None or not isinstance(receiver, ir.Attribute) or dotted_text(receiver.value) != "self":
+        if owner is None or around is None or not isinstance(receiver, ir.Attribute) or dotted_text(receiver.value) != "self":
             return False
         definition = next((each for each in self.m.index.outline(site.path).definitions if each.node is around), None)
         cls = self.definitions.class_of(definition) if definition is not None else None

@@ -25,6 +25,23 @@ class AV:
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        """By kind alone: where a value lies in memory is no part of an answer."""
+        return f"<{_KINDS.get(type(self).__name__, 'value')}>"
+
+
+_KINDS = {
+    "ListObj": "list",
+    "DictObj": "dict",
+    "PropertyV": "property",
+    "StaticV": "static method",
+    "ClassMethodV": "class method",
+    "ContextFuncV": "context manager function",
+    "ContextV": "context manager",
+    "PartialV": "partial function",
+    "SuperV": "super",
+}
+
 
 class Const(AV):
     """An immutable Python value: None, bool, int, float, complex, str, bytes, Ellipsis, range."""

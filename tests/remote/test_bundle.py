@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import zipfile
 from collections.abc import AsyncIterator
@@ -243,6 +242,4 @@ def steady(answer: Any) -> Any:
     """Without what differs between any two runs, and without the way to the host."""
     if isinstance(answer, dict):
         return {key: steady(value) for key, value in answer.items() if key not in ("run", "cost", "observed_at", "host", "seconds")}
-    if isinstance(answer, str):
-        return re.sub(r" object at 0x[0-9a-f]+>", " object>", answer)  # some values of the engine are told by where they lie in memory
     return [steady(item) for item in answer] if isinstance(answer, list) else answer
