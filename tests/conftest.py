@@ -10,7 +10,11 @@ from tests.wheels import wheel_tree
 
 __all__ = ["pytest_xdist_make_scheduler", "sshd", "wheel_tree"]
 
-OPEN: dict[str, str] = {}
+OPEN = {
+    "eagle-vs-eagle3: the same on 0.5.23": "the guard is found; where the capture is switched on stays undecided",
+    "wherever_its_code_has_moved[0.5.19]": "as on 0.5.23",
+    "wherever_its_code_has_moved[0.5.23]": "as on 0.5.23",
+}
 """Node ids, or parts of them, whose failure is known: each line is a debt to pay and then to delete."""
 
 

@@ -170,6 +170,11 @@ def wrong(source: str, argv: tuple[str, ...]) -> list[str]:
     return found
 
 
+RETURNS_OR_RAISES = ["try:", "    if u1:", "        raise KeyError", "    return x", "except KeyError:", "    x = 1"]
+"""A suite of which one path returns: its handler runs on the other only."""
+
+
+@example(function=["pass"], main=RETURNS_OR_RAISES, argv=())
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(function=suites(2, False, False), main=suites(3, True, False), argv=st.sampled_from([(), ("--k0",), ("--k0", "--k1", "2")]))
 @example(function=["x = 1"], main=["if u0:", "    x = f(x, y)"], argv=())

@@ -47,7 +47,7 @@ def _handlers(m: Machine, node: ir.Try) -> bool:
     if not catcher.leaves:
         return alive
     ends = [m.state] if alive else []
-    definite = not alive and len(catcher.leaves) == 1
+    definite = not alive and len(catcher.leaves) == 1 and m.exits == exits  # else another path left by return, break or continue
     ends += _catch(m, node, catcher, base, body_end if catcher.overflow else None, definite=definite, certain=certain)
     m.control = control
     if not ends:
