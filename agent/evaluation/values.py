@@ -31,16 +31,9 @@ class AV:
 
 
 _KINDS = {
-    "ListObj": "list",
-    "DictObj": "dict",
-    "PropertyV": "property",
-    "StaticV": "static method",
-    "ClassMethodV": "class method",
-    "ContextFuncV": "context manager function",
-    "ContextV": "context manager",
-    "PartialV": "partial function",
-    "SuperV": "super",
-}
+    "ListObj": "list", "DictObj": "dict", "PropertyV": "property", "StaticV": "static method", "ClassMethodV": "class method",
+    "ContextFuncV": "context manager function", "ContextV": "context manager", "PartialV": "partial function", "SuperV": "super",
+}  # fmt: skip
 
 
 class Const(AV):
