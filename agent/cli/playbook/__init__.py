@@ -18,10 +18,10 @@ COMMANDS: Mapping[str, str] = {
 
 
 class _Group(click.Group):
-    """Loads a subcommand's module only when it is used."""
+    """Loads a subcommand's module only when it is used. One is called ``list``: once loaded, it hides the built-in name in here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -31,7 +31,7 @@ class _Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items()])
 
 
 @click.group("playbook", cls=_Group)
