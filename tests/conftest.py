@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from tests.scheduling import pytest_xdist_make_scheduler
 from tests.sshd import sshd
 from tests.wheels import wheel_tree
 
 __all__ = ["pytest_xdist_make_scheduler", "sshd", "wheel_tree"]
+
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search", derandomize=False)
+settings.load_profile("same")
+# A change is judged by what it changes: the laws see the same examples in each run. CONTRIBUTING.md has the command that looks for others.
 
 OPEN = {
     "eagle-vs-eagle3: the same on 0.5.23": "the guard is found; where the capture is switched on stays undecided",
