@@ -174,7 +174,12 @@ RETURNS_OR_RAISES = ["try:", "    if u1:", "        raise KeyError", "    return
 """A suite of which one path returns: its handler runs on the other only."""
 
 
+GUARD_OF_ANOTHER = ["match x:", "    case 1:", "        x = 1", "    case 2 if xs.missing:", "        x = 2", "x = 3"]
+"""What a guard does happens only where its pattern fits."""
+
+
 @example(function=["pass"], main=RETURNS_OR_RAISES, argv=())
+@example(function=GUARD_OF_ANOTHER, main=["y = f(u0, xs)"], argv=())
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(function=suites(2, False, False), main=suites(3, True, False), argv=st.sampled_from([(), ("--k0",), ("--k0", "--k1", "2")]))
 @example(function=["x = 1"], main=["if u0:", "    x = f(x, y)"], argv=())

@@ -27,10 +27,9 @@ def _cases(m: Machine, node: ir.Match, subject: AV, number: int) -> bool:
         return True
     case = node.cases[number]
     m.reads = []
-    truth = _pattern(m, case.pattern, subject)
-    if truth is not False and case.guard is not None:
-        guard = m.truth(m.eval(case.guard))
-        truth = None if truth is None and guard is not False else guard
+    fits = _pattern(m, case.pattern, subject)
+    asked = case.guard if fits is not False else None
+    truth = fits if asked is None or fits is None else m.truth(m.eval(asked))
     deps, control = m.tested(case, truth), m.control
 
     def taken() -> bool:
@@ -41,11 +40,17 @@ def _cases(m: Machine, node: ir.Match, subject: AV, number: int) -> bool:
         m.under(case, False, truth, deps)
         return _cases(m, node, subject, number + 1)
 
+    def asked_first() -> bool:
+        """The guard is evaluated only where the pattern fits."""
+        assert asked is not None
+        passed = m.truth(m.eval(asked))
+        return bool(m.fork([taken, others])) if passed is None else taken() if passed else others()
+
     if truth is not None:
         alive = taken() if truth else others()
         m.control = control
         return alive
-    m.fork([taken, others])
+    m.fork([asked_first if asked is not None and fits is None else taken, others])
     return True
 
 
