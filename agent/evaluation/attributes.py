@@ -122,10 +122,10 @@ def _own_or_class(m: Machine, obj: Instance, name: str) -> AV:
         written = m.demand.attributes.value(obj, name)
         if written is not None and written is not ABSENT:
             return written
-    fallback = _from_class(m, obj, name)
-    if isinstance(own, OneOf):
-        return one_of([*(v for v in own.values if v is not ABSENT), fallback])
-    return fallback
+    if isinstance(own, OneOf):  # the class is asked only where the object has none of its own
+        asked = dict(m.fork([lambda: ABSENT, lambda: _from_class(m, obj, name)]))
+        return one_of([*(v for v in own.values if v is not ABSENT), *([asked[1]] if 1 in asked else [])])
+    return _from_class(m, obj, name)
 
 
 def _read_hook(m: Machine, cls: ClassV) -> FuncV | None:

@@ -216,6 +216,7 @@ def contains(m: Machine, item: AV, container: AV) -> bool | None:
         method = special_method(m, container, "__contains__")
         if isinstance(method, BoundV):
             return truth(m, m.call(method, [item], {}))
+        m.may_raise(f"{container!r} may be no container", "TypeError")
         return None
     if isinstance(container, ClassV) and container.enum_members is not None:
         return any(item is member for member in container.enum_members.values()) if isinstance(item, Instance) else None

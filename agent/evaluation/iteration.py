@@ -88,6 +88,7 @@ def _iterate_instance(m: Machine, value: Instance) -> tuple[tuple[AV, ...], str]
         result = m.call(method, [], {})
         if result is not value:
             return turns(m, result)
+    m.may_raise(f"{value!r} may not be iterable", "TypeError")
     return (), f"iteration over {value!r}"
 
 
