@@ -32,7 +32,7 @@ def audit(engine: LaunchEngine) -> AuditAnswer:
     rows, resting = _followed(engine, (*_fields(m), *_environment(engine)))
     dead, unread = dead_and_unread(engine)
     return AuditAnswer(
-        settings=tuple(map(_masked, rows)), dead_config=dead, raises=raises(m), smells=smells(engine), unread_keys=unread,
+        settings=tuple(map(masked, rows)), dead_config=dead, raises=raises(m), smells=smells(engine), unread_keys=unread,
         assumptions=(*m.assumptions, *resting),
     )  # fmt: skip
 
@@ -53,7 +53,7 @@ def value_of(engine: LaunchEngine, name: str) -> Value:
     return final(value, handed_on(engine).changes(field, taker if copied else "")) if copied or _is_given(m, name) else value
 
 
-def _masked(row: Setting) -> Setting:
+def masked(row: Setting) -> Setting:
     """The row without secrets: a launch that was read is masked already, a default that stands in the tree is not."""
     asked, found = mask(row.name, row.asked.value), row.effective
     shown = replace(found, value=mask(row.name, found.value), values=tuple(mask(row.name, value) for value in found.values))

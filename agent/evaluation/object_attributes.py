@@ -5,13 +5,12 @@ Settings are taken over, renamed and worked out further by objects that are no c
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, ChangedBy, Setting
-from agent.evaluation.audit import effective, source_line
-from agent.evaluation.settings import mask, outward
+from agent.evaluation.audit import effective, masked, source_line
+from agent.evaluation.settings import outward
 from agent.evaluation.values import ABSENT, ClassV
 
 if TYPE_CHECKING:
@@ -31,10 +30,10 @@ def attribute_row(engine: LaunchEngine, name: str) -> Setting | None:
         return None
     places = demand.attributes.writers.get((demand.receivers.of(cls), attribute), ())
     found, m = effective(outward(engine.machine, value)), engine.machine
-    shown = replace(found, value=mask(attribute, found.value), values=tuple(mask(attribute, each) for each in found.values))
     written = tuple(ChangedBy(path=place.path, line=place.line, text=source_line(m, place.path, place.line)) for place in places)
     verdict = "defaulted" if found.status == "known" else "unknown"
-    return Setting(name=name, flag="", asked=Asked(value=None, source="default"), effective=shown, changed_by=written, verdict=verdict)
+    asked = Asked(value=None, source="default")
+    return masked(Setting(name=name, flag="", asked=asked, effective=found, changed_by=written, verdict=verdict))
 
 
 def attribute_value(engine: LaunchEngine, name: str) -> Value | None:

@@ -97,9 +97,8 @@ class Why:
         if owner is not None and func.name.startswith("__") and func.name not in ("__init__", "__new__"):
             if self.demand.receivers.is_record(owner):
                 return False
-            sites = self.demand.call_sites.constructor_sites(
-                owner
-            )  # what Python calls by itself is called wherever there is such an object
+            # What Python calls by itself is called wherever there is such an object.
+            sites = self.demand.call_sites.constructor_sites(owner)
         entered, calls = self.m.entered, self.m.calls
         return any(site.chain[-1] not in entered if site.chain else site.call not in calls for site in sites)
 
