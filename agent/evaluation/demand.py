@@ -48,6 +48,10 @@ class Demand:
         """A new question: fuel and assumptions are its own, and what an earlier one had to cut short is worked out anew."""
         self.effort.begin(self.attributes.known, self.parameters.known)
 
+    def try_again(self) -> None:
+        """The same question with more fuel: what was cut short for lack of it is worked out anew."""
+        self.effort.forget_cut(self.attributes.known, self.parameters.known)
+
     def answers_for(self, obj: Instance) -> bool:
         """Whether what code beyond the question writes on the object is found when it is read; not of one that the question made itself."""
         return obj in self.receivers.contexts or obj.serial <= self.runs.base.mark

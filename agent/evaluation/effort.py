@@ -33,6 +33,10 @@ class Effort:
         """A new question: of the values that are ``kept``, those that an earlier one had to cut short are worked out anew."""
         self.total = 0
         self.m.assumptions = dict(self.assumed)
+        self.forget_cut(*kept)
+
+    def forget_cut(self, *kept: dict[Any, AV]) -> None:
+        """Values that had to be cut short are worked out anew when they are next asked for."""
         for known in kept:
             for key in self.provisional.intersection(known):
                 del known[key]

@@ -75,6 +75,7 @@ class Frame:
         "returns",
         "scope",
         "stmt",
+        "until",
         "yields",
     )
 
@@ -99,6 +100,7 @@ class Frame:
         self.locals: object = self
         self.only: frozenset[ir.Node] | None = None
         self.hollow: frozenset[ir.Node] = frozenset()
+        self.until: ir.Node | None = None
 
 
 class Tested(NamedTuple):

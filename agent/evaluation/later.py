@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
+from agent.analysis.arguments import arguments
 from agent.analysis.attribute_names import may_write
+from agent.analysis.callers import Reference
 from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
+from agent.analysis.own_names import own_names
 from agent.analysis.scopes import binds
-from agent.analysis.walk import walk
+from agent.analysis.walk import statements, walk
 from agent.analysis.words import positions
 from agent.analysis.writers import changed_in_place, holds_one, receivers_by_text, reflective_by_text
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.frames import Frame
 from agent.evaluation.models.argument_parser import command_line
-from agent.evaluation.occasions import Occasions, puts_back, taken_before
+from agent.evaluation.occasions import MAX_CLIMB, Occasions, puts_back, taken_before
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.state import Cell, Location, Place, State
 from agent.evaluation.values import (
@@ -80,6 +83,7 @@ class Later:
         self.of_modules: set[Obj] = set()
         self.shared = SHARED_TOTAL
         self.lonely: dict[tuple[ClassV, str], bool] = {}
+        self.owned: dict[str, frozenset[str] | None] = {}
         self._learn(demand.m.state)
 
     def _held_by(self, cls: ClassV, name: str) -> AV | None:
@@ -205,6 +209,7 @@ class Later:
 
     def _of_attribute(self, obj: Instance, cls: ClassV, name: str, *, by_any_name: bool = False) -> list[_Writer]:
         called = self.names.get(obj, set()) | {snake_case(base.name) for base in cls.mro}
+        own = None if by_any_name else self._own_names(obj)
         found = []
         index = self.m.index
         unnamed = ((*row, "") for function in _REFLECTIVE for row in reflective_by_text(index, function))
@@ -214,13 +219,68 @@ class Later:
             if receiver in ("self", "cls"):
                 meant = self._in_class(path, line, cls)
             else:
-                meant = by_any_name or _called_so(receiver, called) or holds_one(index, path, receiver, (base.name for base in cls.mro))
+                so = receiver in own if own is not None else _called_so(receiver, called)
+                meant = by_any_name or so or holds_one(index, path, receiver, (base.name for base in cls.mro))
                 meant = meant or (bool(written) and self.alone(cls, name))
+                if meant and not by_any_name and self._given_others(path, line, receiver, cls, called):
+                    meant = False
                 if not meant:
                     self.m.assume("attributes that are written through names of other kinds belong to other objects")
             if meant and (written or may_write(index, path, line, name)):
                 found.append(_Writer(path, line, receiver))
         return found
+
+    def _own_names(self, obj: Instance) -> frozenset[str] | None:
+        """All names for an object that a run made and nothing hands on under others."""
+        put_in = self.runs.put_in.get(obj, set()) | self.names.get(obj, set())
+        if obj not in self.runs.made_along or not put_in:
+            return None
+        together: frozenset[str] = frozenset()
+        for name in sorted(put_in):
+            if name not in self.owned:
+                self.owned[name] = own_names(self.m.index, name, self.call_sites.importable)
+            found = self.owned[name]
+            if found is None:
+                return None
+            together |= found
+        return together
+
+    def _given_others(self, path: str, line: int, name: str, cls: ClassV, called: set[str], depth: int = 0) -> bool:
+        """Whether the name can hold no such object.
+
+        It is a parameter for which all callers give objects that go by names of other kinds, or their own; or it is bound to new objects
+        of other classes.
+        """
+        around = self.m.index.enclosing(path, line)
+        function = next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
+        if function is None or depth > MAX_CLIMB:
+            return False
+        binding = [each for each in statements(function.body) if binds(each, name)]
+        if all(param.name != name for param in function.params):
+            return bool(binding) and all(self._makes_another(each, path, line, cls) for each in binding)
+        sites = None if binding else self.occasions.sites(path, function)
+        return bool(sites) and all(self._gives_another(site, function, name, cls, called, depth) for site in sites or ())
+
+    def _makes_another(self, statement: ir.Stmt, path: str, line: int, cls: ClassV) -> bool:
+        """``name = cls(...)`` in another class, ``name = Other(...)``."""
+        value = statement.value if isinstance(statement, ir.Assign) else None
+        if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Name):
+            return False
+        if value.func.id == "cls":
+            return not self._in_class(path, line, cls)
+        return all(base.name != value.func.id for base in cls.mro) and bool(self.m.index.classes_named(value.func.id))
+
+    def _gives_another(self, site: Reference, function: ir.FunctionDef, name: str, cls: ClassV, called: set[str], depth: int) -> bool:
+        given = arguments(site.call, function) if site.call is not None and site.kind == "call" else None
+        value = given.get(name) if given is not None else None
+        if not isinstance(value, (ir.Name, ir.Attribute)):
+            return given is not None and (value is None or isinstance(value, ir.Constant))
+        shown = value.id if isinstance(value, ir.Name) else value.attr
+        if shown in ("self", "cls"):
+            return not self._in_class(site.path, site.line, cls)
+        if not _called_so(shown, called) and not holds_one(self.m.index, site.path, shown, (base.name for base in cls.mro)):
+            return True
+        return isinstance(value, ir.Name) and self._given_others(site.path, site.line, shown, cls, called, depth + 1)
 
     def _in_class(self, path: str, line: int, cls: ClassV) -> bool:
         """In a method of the class or of a base."""
@@ -240,6 +300,8 @@ class Later:
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
             return []
         if function is not None and not self.strict and self.occasions.passed_by(writer.path, function):
+            return []
+        if function is not None and not self.strict and self._while_made(owner, writer.path, function):
             return []
         statement = self.m.index.statement_at(writer.path, writer.line)
         if statement is None:
@@ -263,6 +325,13 @@ class Later:
         if isinstance(owner, Instance) and owner in self.of_modules and function is not None and writer.receiver == "self":
             return self._left_by(owner, function, name)
         return [Unk(f"{name} is also written at {writer.path}:{writer.line}")]
+
+    def _while_made(self, owner: object, path: str, function: ir.FunctionDef) -> bool:
+        """Whether the run that made the object has followed the function, and all that calls it stands where such an object is made."""
+        along = self.runs.made_along.get(owner)
+        if along is None or not isinstance(owner, Instance) or not isinstance(owner.cls, ClassV):
+            return False
+        return self.occasions.only_in_making(path, function, owner.cls.name, *along)
 
     def _left_by(self, owner: Instance, function: ir.FunctionDef, name: str) -> list[AV]:
         """What a method of an object that a module holds leaves in the attribute: it is run on the object, with what its callers give."""

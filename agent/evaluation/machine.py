@@ -211,6 +211,8 @@ class Machine:
         certain = self.state.certain and not self.configured
         if certain or stmt not in self.marks:
             self.marks[stmt] = certain
+        if stmt is frame.until:
+            return True
         try:
             return bool(self._statements[type(stmt)](self, stmt))
         except Dead:

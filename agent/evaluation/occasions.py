@@ -59,7 +59,7 @@ class Occasions:
         return found
 
     def _every_site_passed(self, path: str, function: ir.FunctionDef) -> bool:
-        sites = self._sites(path, function)
+        sites = self.sites(path, function)
         if not sites:
             return False
         for site in sites:
@@ -88,7 +88,7 @@ class Occasions:
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
         if owner is not None:  # whoever is given an object may call its methods
             return not any(ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name))
-        sites = self._sites(path, function)
+        sites = self.sites(path, function)
         return sites is not None and all(self._site_not_reached(site) for site in sites)
 
     def _site_not_reached(self, site: Reference) -> bool:
@@ -101,9 +101,29 @@ class Occasions:
         """Whether the function puts the name back at the end of a ``with``, and the forward run has been in none."""
         if not puts_back(function, name):
             return False
-        sites = self._sites(path, function) or []
+        sites = self.sites(path, function) or []
         within = (site.chain and site.kind == "call" and not self.followed.intersection(site.chain) for site in sites)
         return bool(sites) and all(within)
+
+    def only_in_making(
+        self, path: str, function: ir.FunctionDef, name: str, run_of: ir.Node | None, entered: frozenset[ir.Node], depth: int = 0
+    ) -> bool:
+        """Whether a run that made an object of a class entered the function, and each call of it stands in a function that makes one first.
+
+        Then a later call is on another object. ``name``: of the class; ``run_of``: the function that the run was of.
+        """
+        sites = self.sites(path, function) if function in entered and depth < MAX_CLIMB else None
+        if not sites:
+            return False
+        for site in sites:
+            caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+            if site.kind != "call" or caller is None:
+                return False
+            if caller is run_of or (caller in entered and _calls(caller, name)):
+                continue
+            if not self.only_in_making(site.path, caller, name, run_of, entered, depth + 1):
+                return False
+        return True
 
     def _begins_outside(self, path: str, function: ir.FunctionDef, depth: int) -> bool:
         return self._once(self._asked, function, True, lambda: self._every_way_begins_outside(path, function, depth))
@@ -113,7 +133,7 @@ class Occasions:
             return False
         if any(_routes(decorator) for decorator in function.decorators):
             return True
-        sites = self._sites(path, function)
+        sites = self.sites(path, function)
         return sites is not None and all(self._site_begins_outside(site, depth) or self._on_another(site, path, function) for site in sites)
 
     def _site_begins_outside(self, site: Reference, depth: int) -> bool:
@@ -145,7 +165,7 @@ class Occasions:
             return site.node in around.values
         return isinstance(around, ir.TupleExpr) and isinstance(parents.get(around), (ir.ListExpr, ir.TupleExpr))
 
-    def _sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
+    def sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
         """Every reference; None where there may be others."""
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
@@ -183,6 +203,10 @@ def puts_back(function: ir.FunctionDef, name: str) -> bool:
         return False
     ends = [last for node in walk(function) if isinstance(node, ir.Try) for last in node.finalbody]
     return any(_writes(statement, name) for statement in statements(ends))
+
+
+def _calls(function: ir.FunctionDef, name: str) -> bool:
+    return any(isinstance(node, ir.Call) and (dotted_text(node.func) or "").rpartition(".")[2] == name for node in walk(function))
 
 
 def taken_before(index: Index, path: str, statement: ir.Stmt, name: str) -> list[ir.Constant] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agent.analysis import ir
+from agent.analysis.outline import Outline
 from agent.evaluation.effort import Effort
 from agent.evaluation.forward import deep_recursion
 from agent.evaluation.frames import Dead, Frame, Leaf, Tested, TooLong
@@ -13,7 +14,7 @@ from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.slices import hollow_around, slice_of
 from agent.evaluation.state import Cell, Place, State, merge
-from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, ModuleV, Unk, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Seq, Tup, Unk, candidates, one_of
 from agent.evaluation.watch import Watch
 
 QUESTION_FUEL = 12_000
@@ -24,6 +25,9 @@ Reads = dict[ir.Node, tuple[ir.Node, ...]]
 
 Parameter = Callable[[FuncV, ClassV | None, ir.Param, Context], AV]
 """What a parameter of a function may be."""
+
+Making = tuple[ir.Node | None, frozenset[ir.Node]]
+"""The function that a run was of, and those that it entered."""
 
 
 class Run(NamedTuple):
@@ -71,6 +75,10 @@ class Runs:
         self.receivers = receivers
         self.parameter = parameter
         self.base = State(m.state, certain=False)
+        self.made_along: dict[object, Making] = {}
+        """For each object that a run made: what that run has followed."""
+        self.put_in: dict[object, set[str]] = {}
+        """The attributes and globals that a run has put such an object in; ``[]`` and ``{}`` are containers."""
 
     def run(
         self,
@@ -105,6 +113,7 @@ class Runs:
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
         frame.hollow = hollow_around(outline, criteria or (), node)
+        frame.until = _only_reached(outline, node, reads or {})
         frame.deadline = m.steps + max(QUESTION_FUEL, m.call_fuel)
         m.frame = frame
         if node.is_generator:
@@ -121,7 +130,7 @@ class Runs:
             self.effort.total += m.steps - before
             m.steps = before
             seen = Run(m.marks, m.tests, stored, m.finished)
-            self._keep_objects(mark)
+            self._keep_objects(mark, node)
             self._restore(kept)
         return seen
 
@@ -170,8 +179,9 @@ class Runs:
         state.own = merge(entry, ends)
         return state
 
-    def _keep_objects(self, mark: int) -> None:
+    def _keep_objects(self, mark: int, function: ir.Node | None) -> None:
         """Objects that a run made outlive it: their cells move to the layer that all runs share."""
+        along: Making = (function, frozenset(self.m.entered))
         chain = []
         layer: State | None = self.m.state
         while layer is not None and layer is not self.base:
@@ -182,6 +192,11 @@ class Runs:
                 owner = location[0]
                 if getattr(owner, "serial", 0) > mark and owner not in self.receivers.contexts:
                     self.base.own[location] = cell
+                    self.made_along.setdefault(owner, along)
+                if not isinstance(owner, Frame):
+                    for held in _objects(cell.value):
+                        if held.serial > mark:
+                            self.put_in.setdefault(held, set()).add(location[1])
 
     def _save(self) -> dict[str, Any]:
         m = self.m
@@ -204,7 +219,7 @@ class Runs:
         except Dead:
             return ABSENT
         finally:
-            self._keep_objects(mark)
+            self._keep_objects(mark, None)
             self._restore(kept)
 
     def in_module(self, module: ModuleV, ask: Callable[[], AV]) -> AV:
@@ -217,3 +232,25 @@ class Runs:
             return ask()
 
         return self.quiet(run)
+
+
+def _only_reached(outline: Outline, function: ir.FunctionDef, reads: Reads) -> ir.Node | None:
+    """The statement of which nothing matters but whether control comes to it; in a loop it decides over the next turn, too."""
+    node = next((node for node, parts in reads.items() if not parts), None)
+    around = outline.parents.get(node) if node is not None else None
+    while around is not None and around is not function:
+        if isinstance(around, (ir.For, ir.While)):
+            return None
+        around = outline.parents.get(around)
+    return node
+
+
+def _objects(value: AV) -> Iterator[Instance]:
+    """The objects in a value, or in what a container holds, as far as they are known."""
+    value = value.made or value if isinstance(value, Lazy) else value
+    if isinstance(value, (Seq, Tup)):
+        yield from (held for item in value.items for held in _objects(item))
+    elif isinstance(value, Map):
+        yield from (held for pair in value.items.values() for held in _objects(pair[1]))
+    else:
+        yield from (each for each in candidates(value) if isinstance(each, Instance))

@@ -32,7 +32,7 @@ def slice_of(
     chosen: set[ir.Node] = set()
     names: set[str] = set()
     attributes: set[tuple[str, str]] = set()
-    last = max((_turned(outline, function, node) for node in wanted), default=function.end)
+    last = max((_turned(outline, function, node, reads or {}) for node in wanted), default=function.end)
     local = _assigned(function)
     own = _Methods(outline, function)
     closed = set(forced) | hollow_around(outline, wanted, function)
@@ -70,9 +70,12 @@ def hollow_around(outline: Outline, criteria: Iterable[ir.Node], function: ir.Fu
     return frozenset(found)
 
 
-def _turned(outline: Outline, function: ir.FunctionDef, node: ir.Node) -> int:
-    """The last line that may run before the node: in a loop what stands below it does, one turn earlier."""
-    last = node.end
+def _turned(outline: Outline, function: ir.FunctionDef, node: ir.Node, reads: Mapping[ir.Node, tuple[ir.Node, ...]]) -> int:
+    """The last line that may run before the node, or before those of its expressions that are read.
+
+    In a loop what stands below it does, one turn earlier.
+    """
+    last = max((part.end for part in reads[node]), default=node.line) if node in reads else node.end
     current: ir.Node | None = node
     while current is not None and current is not function:
         if isinstance(current, (ir.For, ir.While)):

@@ -24,6 +24,7 @@ from agent.evaluation.runs import Reads, Run
 from agent.evaluation.values import ClassV, FuncV
 
 ASSERTION_FUEL = 1_500
+FIRST_FUEL = 4_000
 GUARD_FUEL = 8_000
 """Statements for one guard of a line. An assertion that fails is loud: it is not where a silent fault is looked for."""
 MAX_CLIMB = 6
@@ -150,34 +151,44 @@ class Why:
     ) -> Seen:
         """Each guard by itself, the nearest first, as if the others let control pass: the first that does not closes the line.
 
+        In a first turn each is given little fuel, so that a costly one does not use up what a cheap one further out needs.
+
         When none is closed, the statements between them may still raise: the function is run once more, the guards let pass.
         ``only``: one guard alone; ``brief``: no assertions, nor that last run.
         """
         outline = self.m.index.outline(definition.path)
         items = control_analysis.guards(outline, node)
         passed: dict[ir.Node, bool] = {item.node: item.polarity for item in items if isinstance(item.node, ir.If)}
-        found: list[Guard] = []
+        asked = [item for item in items if (only is None or item.node is only) and not (brief and item.kind == "assert")]
+        found: dict[ControlGuard, Guard] = {}
         unraised: tuple[Guard, ir.Node] | None = None
-        for item in reversed(items):
-            if (only is not None and item.node is not only) or (brief and item.kind == "assert"):
-                continue
-            with self.demand.effort.at_most(ASSERTION_FUEL if item.kind == "assert" else GUARD_FUEL):
-                guard, closed = self._one(func, owner, definition, item, passed, context)
-            found.insert(0, guard)
-            if closed and item.kind == "except":
-                unraised = unraised or (guard, item.node)  # a guard around the whole ``try`` says more
-            elif closed:
-                return Seen(False, tuple(found), guard, item.node)
+        again = list(reversed(asked))
+        for fuel in (FIRST_FUEL, GUARD_FUEL):
+            turn, again = again, []
+            for item in turn:
+                cuts = self.demand.effort.cuts
+                with self.demand.effort.at_most(min(fuel, ASSERTION_FUEL) if item.kind == "assert" else fuel):
+                    guard, closed = self._one(func, owner, definition, item, passed, context)
+                found[item] = guard
+                if closed and item.kind == "except":
+                    unraised = unraised or (guard, item.node)  # a guard around the whole ``try`` says more
+                elif closed:
+                    return Seen(False, tuple(found[each] for each in asked if each in found), guard, item.node)
+                elif self.demand.effort.cuts != cuts and item.kind != "assert":
+                    again.append(item)
+            if again:
+                self.demand.try_again()
+        guards = tuple(found[item] for item in asked)
         if unraised is not None:
-            return Seen(False, tuple(found), *unraised)
+            return Seen(False, guards, *unraised)
         if brief or only is not None:
-            return Seen(None, tuple(found), None, None)
+            return Seen(None, guards, None, None)
         with self.demand.effort.at_most(GUARD_FUEL):
             statement = holder(outline, node)
             run = self.demand.runs.run(func, owner, [statement], context=context, forced=passed, reads={statement: ()})
         if run.finished and statement not in run.marks:
-            return Seen(False, tuple(found), self._swallowed(run, statement, definition) or (found[-1] if found else None), None)
-        return Seen(None, tuple(found), None, None)
+            return Seen(False, guards, self._swallowed(run, statement, definition) or (guards[-1] if guards else None), None)
+        return Seen(None, guards, None, None)
 
     def _one(
         self, func: FuncV, owner: ClassV | None, definition: Definition, item: ControlGuard, passed: dict[ir.Node, bool], context: Context
