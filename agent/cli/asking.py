@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,8 +12,11 @@ from agent.cli.options import Output, What, Where, settings
 from agent.cli.progress import open_progress
 
 if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+
     from agent.domain.launch import Launch
     from agent.evaluation.interface import Engine
+    from agent.orchestrator import Progress, Session
     from agent.probes.log import LogReading
 
 T = TypeVar("T")
@@ -26,7 +29,7 @@ def ask(where: Where, what: What, output: Output, title: str, question: Callable
 
 def ask_with_log(where: Where, what: What, output: Output, title: str, question: Callable[[Engine, LogReading], T]) -> T:
     """The same for a question that also wants to know what the server's log says; it is empty where there is none."""
-    if what.tree and what.launch and not where.hosts and not where.bundle:
+    if is_offline(where, what):
         return question(offline_engine(what, quiet=output.quiet), given_log(what.log))
     with open_progress(title, quiet=output.quiet, verbose=output.verbose) as progress:
         return asyncio.run(_live(where, what, question, progress, quiet=output.quiet))
@@ -91,25 +94,81 @@ def unusable_configs(launch: Launch) -> Iterator[str]:
             yield f"what the {role} model's config says is not known: {why}"
 
 
-async def _live(where: Where, what: What, question: Callable[[Engine, LogReading], T], progress: object, *, quiet: bool) -> T:
+def ask_both(
+    sides: Sequence[tuple[Where, What]], output: Output, title: str, question: Callable[[Sequence[tuple[Engine, LogReading]], Progress], T]
+) -> T:
+    """A question about several launches, each offline or on a host of its own; hosts stay connected until it is answered."""
+    with open_progress(title, quiet=output.quiet, verbose=output.verbose) as progress:
+        return asyncio.run(_all_live(sides, question, progress, quiet=output.quiet))
+
+
+def ask_session(where: Where, what: What, output: Output, title: str, work: Callable[[Session], Awaitable[T]]) -> T:
+    """Work on a live server that goes on asking its host."""
+    with open_progress(title, quiet=output.quiet, verbose=output.verbose) as progress:
+        return asyncio.run(_worked(where, what, work, progress, quiet=output.quiet))
+
+
+async def _worked(where: Where, what: What, work: Callable[[Session], Awaitable[T]], progress: Progress, *, quiet: bool) -> T:
+    from contextlib import AsyncExitStack
+
+    async with AsyncExitStack() as stack:
+        return await work(await _open(where, what, progress, stack, quiet=quiet))
+
+
+async def _all_live(
+    sides: Sequence[tuple[Where, What]],
+    question: Callable[[Sequence[tuple[Engine, LogReading]], Progress], T],
+    progress: Progress,
+    *,
+    quiet: bool,
+) -> T:
+    from contextlib import AsyncExitStack
+
+    from agent.subagents.thinking import think
+
+    async with AsyncExitStack() as stack:
+        engines: list[tuple[Engine, LogReading]] = []
+        for where, what in sides:
+            if is_offline(where, what):
+                engines.append((offline_engine(what, quiet=quiet), given_log(what.log)))
+                continue
+            session = await _open(where, what, progress, stack, quiet=quiet)
+            engines.append((session.engine, log_of(session)))
+        return await think(lambda: question(engines, progress))
+
+
+def is_offline(where: Where, what: What) -> bool:
+    """Whether everything that is asked about lies on this machine."""
+    return bool(what.tree and what.launch and not where.hosts and not where.bundle)
+
+
+async def _live(where: Where, what: What, question: Callable[[Engine, LogReading], T], progress: Progress, *, quiet: bool) -> T:
+    from agent.subagents.thinking import think
+
+    return await _worked(where, what, lambda session: think(lambda: question(session.engine, log_of(session))), progress, quiet=quiet)
+
+
+async def _open(where: Where, what: What, progress: Progress, stack: AsyncExitStack, *, quiet: bool) -> Session:
+    """A session on the one host; it is closed with the stack."""
     from agent import wiring
     from agent.domain.investigation import Symptom
     from agent.orchestrator import Request, open_session
-    from agent.probes.log import LogReading
-    from agent.subagents.thinking import think
 
     config = settings()
-    tools = wiring.tools(config, progress)  # type: ignore[arg-type]
+    tools = wiring.tools(config, progress)
     request = Request(
         symptom=Symptom(text=""), pid=what.pid, tree=what.tree, launch=what.given_launch(), log=what.log, env=what.env, assume=what.assume
     )
-    spec = where.one()
-    host = await wiring.open_host(spec, config, tuple(tools.products))
-    try:
-        session = await open_session(host, request, tools)
-        for unknown in session.crew.unknowns if not quiet else ():
-            wiring.tell(f"{unknown.what} is not known: {unknown.why}")
-        log = session.scene.log
-        return await think(lambda: question(session.engine, log.reading if log else LogReading()))
-    finally:
-        await host.close()
+    host = await wiring.open_host(where.one(), config, tuple(tools.products))
+    stack.push_async_callback(host.close)
+    session = await open_session(host, request, tools)
+    for unknown in session.crew.unknowns if not quiet else ():
+        wiring.tell(f"{unknown.what} is not known: {unknown.why}")
+    return session
+
+
+def log_of(session: Session) -> LogReading:
+    """What the server's log says; empty where it was not read."""
+    from agent.probes.log import LogReading
+
+    return session.scene.log.reading if session.scene.log else LogReading()

@@ -229,6 +229,8 @@ class AuditAnswer(Plain):
     smells: tuple[Smell, ...] = ()
     unread_keys: tuple[DeadKey, ...] = ()
     assumptions: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    """What the asking itself did, where it was more than reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

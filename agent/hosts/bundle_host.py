@@ -15,7 +15,7 @@ from agent.domain.launch import HostSpec
 from agent.domain.source import Absent, SourceTree, Unreadable
 from agent.hosts.basic_regex import basic_regex
 from agent.hosts.bundle import TRANSPORT, Bundle, load
-from agent.hosts.commands import problems, to_text
+from agent.hosts.commands import command_lines, problems, to_text
 from agent.hosts.interface import Features
 from agent.hosts.shell import display
 from agent.hosts.snapshot_tree import SnapshotTree
@@ -40,6 +40,13 @@ class BundleHost:
     @property
     def cost(self) -> Cost:
         return Cost(commands=self._commands)
+
+    @property
+    def chosen(self) -> int | None:
+        """The one process that was read without a look at the others: that of ``--pid`` when the bundle was made."""
+        argvs = self._bundle.answers
+        read = {match[1] for argv in argvs if (match := re.fullmatch(r"/proc/(\d+)/cmdline", argv[-1]))}
+        return int(read.pop()) if len(read) == 1 and command_lines().argv not in argvs else None
 
     async def features(self) -> Features:
         if self._bundle.features is None:

@@ -367,3 +367,16 @@ def _rows(stdout: str) -> list[tuple[str, int, str]]:
     found = (re.match(r"([^\0]*)\0([0-9]{1,12}):|(.*?):([0-9]{1,12}):", row) for row in stdout.split("\n"))
     rows = zip(stdout.split("\n"), found, strict=True)
     return [(m[1] or m[3], int(m[2] or m[4]), row[m.end() :]) for row, m in rows if m]
+
+
+def http_get(port: int, path: str, *, version: int = 4, limit: int = 4 * MEGABYTE, timeout: float = 30.0) -> Command:
+    """What a server on the host answers to one GET over the host's own loopback; no redirect is followed, no proxy and no ``.curlrc`` used.
+
+    A program that answers may do more than answer: only for a person who asked for it. ``version``: of the internet protocol.
+    """
+    if not 1 <= port <= 65535:
+        raise UsageError(f"no such port: {port}")
+    address = f"http://{'[::1]' if version == 6 else '127.0.0.1'}:{port}/{path.lstrip('/')}"
+    seconds = str(max(1, int(timeout) - 5))
+    flags = ("-s", "-S", "-f", "-g", "-m", seconds, "--noproxy", "*", "--proto", "=http")
+    return Command(argv=("curl", "-q", *flags, "--", address), limit=limit, timeout=timeout)

@@ -98,7 +98,7 @@ class Redactor:
             return _redact_source if names and all(_SOURCE.fullmatch(name) for name in names) else _redact_hits
         if _CREDENTIALS.fullmatch(path):
             return _redact_credentials
-        if program in _WHOLE_FILES and path.endswith(".json"):
+        if program == "curl" or (program in _WHOLE_FILES and path.endswith(".json")):
             return redact_json
         return _redact_source if _SOURCE.fullmatch(path) else redact_text
 

@@ -46,6 +46,8 @@ _SED = re.compile(r"(?:\d{1,12},\d{1,12}p;)+\d{1,12}q")
 _STAT = re.compile(r"[%fsYZdiugn ]+")
 _FIELDS = re.compile(r"[a-z_]+(,[a-z_]+)*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_OWN_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):\d{1,5}/[A-Za-z0-9_/-]*")
+"""Of the host itself: what the request asks for never leaves it."""
 
 RULES: Mapping[str, Rule] = {
     "cat": Rule(),
@@ -66,6 +68,12 @@ RULES: Mapping[str, Rule] = {
     "nvidia-smi": Rule(flags=_words("-L --format=csv"), operands=re.compile(r"--query-gpu=[a-z_.]+(,[a-z_.]+)*"), bare=True),
     "journalctl": Rule(
         flags=_words("--no-pager"), valued={"-o": re.compile("cat"), "-n": _NUMBER}, operands=re.compile(r"_PID=\d+"), bare=True
+    ),
+    "curl": Rule(
+        verb="-q",
+        flags=_words("-s -S -f -g"),
+        valued={"-m": _NUMBER, "--noproxy": re.compile(r"\*"), "--proto": re.compile("=http")},
+        operands=_OWN_ADDRESS,
     ),
     "docker": Rule(verb="logs", valued={"--tail": _NUMBER}, operands=_NAME),
     "podman": Rule(verb="logs", valued={"--tail": _NUMBER}, operands=_NAME),

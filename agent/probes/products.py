@@ -40,6 +40,19 @@ class LogPatterns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Where a running server tells its settings over HTTP. ``host`` and ``port``: the settings that say where it listens;
+    ``live``: keys of its answer below which later values of the settings stand; ``warning``: what answering does to the server.
+    """
+
+    path: str
+    host: str
+    port: str
+    live: tuple[str, ...] = ()
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
     """One row of ``playbooks/products/*.yaml``. ``model``: for each role ("target", "draft", ...) what names its directory,
     best first, as for ``model_value``."""
@@ -52,6 +65,7 @@ class Product:
     environment: tuple[str, ...] = ()
     model: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: LogPatterns = field(default_factory=LogPatterns)
+    told: Told | None = None
 
     def is_worker(self, title: str) -> bool:
         """A process title that the product gives to its own child processes."""
@@ -184,6 +198,13 @@ def parse_product(table: Mapping[str, Any], *, file: str) -> Product:
         environment=reader.words("environment"),
         model={role: _Reader(reader.table("model"), file, "model.").words(role) for role in reader.table("model")},
         log=LogPatterns(anchors=log.words("anchors"), **{name: log.patterns(name) for name in ("record", "limits", "batch", "notable")}),
+        told=_told(_Reader(reader.table("http"), file, "http.")) if reader.table("http") else None,
+    )
+
+
+def _told(http: _Reader) -> Told:
+    return Told(
+        path=http.word("path"), host=http.word("host"), port=http.word("port"), live=http.words("live"), warning=http.word("warning")
     )
 
 

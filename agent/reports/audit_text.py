@@ -19,6 +19,8 @@ _PIPED = 10_000
 _VALUE = 40
 _GUARDS = 2
 _NAME = re.compile(r"\w+")
+_OPEN = (None, "auto")
+"""Values by which a program is left to work a setting out for itself, at some later time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,19 +37,24 @@ def show_audit(answer: AuditAnswer, console: Console, *, everything: bool = Fals
 
     A pipe has no width: there each row is one line, and nothing is padded.
     """
+    print_rows(console, heading(answer), _shown(answer, everything), _hidden(answer, everything))
+
+
+def print_rows(console: Console, head: str, sections: Iterable[tuple[str, Sequence[tuple[str, ...]]]], hidden: str) -> None:
+    """A heading, sections of rows, and what is hidden; as ``show_audit`` tells."""
     from rich.text import Text
 
     if not console.is_terminal:
         console.width = _PIPED
-    console.print(Text(heading(answer), style="bold"))
-    for title, rows in _shown(answer, everything):
+    console.print(Text(head, style="bold"))
+    for title, rows in sections:
         console.print()
         console.print(Text(title, style="bold"))
         if console.is_terminal:
             _print_table(rows, console)
         else:
             _print_lines(rows, console)
-    if hidden := _hidden(answer, everything):
+    if hidden:
         console.print()
         console.print(Text(hidden, style="dim"))
 
@@ -114,7 +121,7 @@ def _hidden(answer: AuditAnswer, everything: bool) -> str:
     verdicts = [setting.verdict for setting in answer.settings]
     counts = (
         (sum(verdict in ("as_asked", "defaulted") for verdict in verdicts), "setting", " as asked or at the default"),
-        (verdicts.count("unknown"), "unknown setting", ""),
+        (len(list(_unknown(answer))), "unknown setting", " that nobody asked for"),
         (len(list(_elsewhere(answer))), "possible failure", " for reasons outside of this launch"),
         (len(answer.unread_keys), "key", " that nothing in the tree reads"),
     )
@@ -144,13 +151,14 @@ def _asked(setting: Setting) -> str:
     return f"{told(setting.name, setting.asked.value)} ({setting.asked.source})"
 
 
-def _effective(setting: Setting) -> str:
-    effective = setting.effective
-    if effective.status == "known":
-        return told(setting.name, effective.value)
-    if effective.status == "candidates":
-        return " or ".join(told(setting.name, value) for value in effective.values)
-    return f"unknown: {effective.why}"
+def effective(setting: Setting) -> str:
+    """What the server makes of the setting, in words."""
+    found = setting.effective
+    if found.status == "known":
+        return told(setting.name, found.value)
+    if found.status == "candidates":
+        return " or ".join(told(setting.name, value) for value in found.values)
+    return f"unknown: {found.why}"
 
 
 def _disagreements(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
@@ -158,15 +166,15 @@ def _disagreements(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
         observed = setting.observed
         if observed is not None and _contradicts(setting, observed):
-            yield setting.name, f"effective {_effective(setting)}, observed {told(setting.name, observed.value)} ({observed.source})"
+            yield setting.name, f"effective {effective(setting)}, observed {told(setting.name, observed.value)} ({observed.source})"
 
 
 def _contradicts(setting: Setting, observed: Observed) -> bool:
-    """A later line that tells what the server worked out for an empty setting is no contradiction."""
-    effective = setting.effective
-    if effective.status == "unknown" or (effective.value is None and observed.source != "log" and effective.status == "known"):
+    """A later line that tells what the server worked out for an open setting is no contradiction."""
+    found = setting.effective
+    possible = found.values if found.status == "candidates" else (found.value,)
+    if found.status == "unknown" or (observed.source == "limits_log" and any(value in _OPEN for value in possible)):
         return False
-    possible = effective.values if effective.status == "candidates" else (effective.value,)
     return all(_plain(value) != _plain(observed.value) for value in possible)
 
 
@@ -178,19 +186,21 @@ def _plain(value: Any) -> Any:
 def _overridden(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
         if setting.verdict == "overridden":
-            yield setting.name, f"asked {_asked(setting)}, is {_effective(setting)}{_by(setting.changed_by)}"
+            yield setting.name, f"asked {_asked(setting)}, is {effective(setting)}{by(setting.changed_by)}"
 
 
-def _by(changes: Sequence[ChangedBy]) -> str:
+def by(changes: Sequence[ChangedBy]) -> str:
+    """The last line that changed a setting, and why it ran."""
     if not changes:
         return ""
     change = changes[-1]
-    guards = " and ".join(_condition(guard) for guard in change.guards[-_GUARDS:])
-    told = f"; it logs {in_backticks(change.logged)}" if change.logged else ""
-    return f", by {change.path}:{change.line}{f' under {guards}' if guards else ''}{told}"
+    guards = " and ".join(condition(guard) for guard in change.guards[-_GUARDS:])
+    logs = f"; it logs {in_backticks(change.logged)}" if change.logged else ""
+    return f", by {change.path}:{change.line}{f' under {guards}' if guards else ''}{logs}"
 
 
-def _condition(guard: Guard) -> str:
+def condition(guard: Guard) -> str:
+    """A guard on one line, and how it came out."""
     shown = " ".join(guard.condition.split())
     return f"`{shown}` {guard.truth}"
 
@@ -201,17 +211,24 @@ def _never_read(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
             yield setting.name, f"asked {_asked(setting)}"
 
 
+def _undecided(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    """What somebody asked for and what became of it is not known: the reason says which fact would tell."""
+    for setting in answer.settings:
+        if setting.verdict == "unknown" and setting.asked.source != "default":
+            yield setting.name, f"asked {_asked(setting)}, {effective(setting)}{by(setting.changed_by)}"
+
+
 def _unknown(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
-        if setting.verdict == "unknown":
-            yield setting.name, f"asked {_asked(setting)}, {_effective(setting)}"
+        if setting.verdict == "unknown" and setting.asked.source == "default":
+            yield setting.name, f"asked {_asked(setting)}, {effective(setting)}"
 
 
 def _rest(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
         if setting.verdict in ("as_asked", "defaulted"):
             seen = f", observed {told(setting.name, setting.observed.value)} ({setting.observed.source})" if setting.observed else ""
-            yield setting.name, f"{_effective(setting)}{seen}", f"{_VERDICTS[setting.verdict]} ({setting.asked.source})"
+            yield setting.name, f"{effective(setting)}{seen}", f"{_VERDICTS[setting.verdict]} ({setting.asked.source})"
 
 
 def _dead(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
@@ -223,7 +240,7 @@ def _reader(key: DeadKey) -> str:
     reader = next((reader for reader in key.readers if reader.decisive), None)
     if reader is None or reader.decisive is None:
         return ""
-    return f": {reader.path}:{reader.line} never reads it, {reader.decisive.path}:{reader.decisive.line} {_condition(reader.decisive)}"
+    return f": {reader.path}:{reader.line} never reads it, {reader.decisive.path}:{reader.decisive.line} {condition(reader.decisive)}"
 
 
 def _opened(counterfactuals: Sequence[Counterfactual]) -> str:
@@ -237,19 +254,19 @@ def _unread(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
 
 
 def _certain(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
-    return (_raised(found) for found in answer.raises if found.certainty == "always")
+    return (raised(found) for found in answer.raises if found.certainty == "always")
 
 
 def _possible(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     """Those whose conditions speak of what this launch asks for."""
     asked = _asked_for(answer)
-    return (_raised(found) for found in answer.raises if found.certainty != "always" and _speaks_of(found, asked))
+    return (raised(found) for found in answer.raises if found.certainty != "always" and _speaks_of(found, asked))
 
 
 def _elsewhere(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     """The others: a missing driver, another platform, a broken installation."""
     asked = _asked_for(answer)
-    return (_raised(found) for found in answer.raises if found.certainty != "always" and not _speaks_of(found, asked))
+    return (raised(found) for found in answer.raises if found.certainty != "always" and not _speaks_of(found, asked))
 
 
 def _asked_for(answer: AuditAnswer) -> frozenset[str]:
@@ -260,8 +277,9 @@ def _speaks_of(found: Raise, names: frozenset[str]) -> bool:
     return any(not names.isdisjoint(_NAME.findall(guard.condition)) for guard in found.guards)
 
 
-def _raised(found: Raise) -> tuple[str, ...]:
-    guards = " and ".join(_condition(guard) for guard in found.guards[-_GUARDS:])
+def raised(found: Raise) -> tuple[str, ...]:
+    """A failure as a row."""
+    guards = " and ".join(condition(guard) for guard in found.guards[-_GUARDS:])
     said = f": {in_backticks(found.message)}" if one_line(found.message) else ""
     return found.type, f"{found.path}:{found.line}{said}{f', under {guards}' if guards else ''}"
 
@@ -278,15 +296,21 @@ def _assumed(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     return ((text,) for text in answer.assumptions)
 
 
+def _noticed(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    return ((text,) for text in answer.notices)
+
+
 _SECTIONS = (
+    Section(title="Note", rows=_noticed),
     Section(title="Said otherwise by the running server", rows=_disagreements),
     Section(title="Will fail", rows=_certain),
     Section(title="Overridden", rows=_overridden),
     Section(title="Dead config: provided, and no reader runs", rows=_dead),
     Section(title="Never read", rows=_never_read),
+    Section(title="Asked for, and not known what becomes of it", rows=_undecided),
     Section(title="May fail, for what this launch asks", rows=_possible),
     Section(title="Smells", rows=_smells),
-    Section(title="Unknown", rows=_unknown, always=False),
+    Section(title="Unknown, and not asked for", rows=_unknown, always=False),
     Section(title="May fail, for reasons outside of this launch", rows=_elsewhere, always=False),
     Section(title="Read by nothing in the tree", rows=_unread, always=False),
     Section(title="As asked, or at their default", rows=_rest, always=False),

@@ -39,10 +39,11 @@ class ProcessFound:
 
 
 async def find_process(desk: Desk, pid: int | None) -> ProcessFound:
-    """The one server process of the host, or process ``pid``.
+    """The one server process of the host, or process ``pid``; in a bundle, the one that it was made of.
 
     Raises NotFoundOnHost without one, UsageError where a person has to choose.
     """
+    pid = pid or getattr(desk.host, "chosen", None)
     if pid is None:
         desk.say("looking for server processes")
         pid = await _only_server(desk)

@@ -29,6 +29,11 @@ class SharedEngine:
         self.tree: SourceTree = engine.tree
         self.launch: Launch = engine.launch
 
+    @property
+    def inner(self) -> Engine:
+        """The engine behind it, for a question about two engines: ask it while nobody else asks."""
+        return self._engine
+
     async def turn(self, work: Callable[[], T]) -> T:
         """Thinks for one asker after the other, in the order in which they came: side by side they would only wait for each other."""
         async with self._turn:

@@ -75,7 +75,9 @@ def test_a_certain_failure_stands_first() -> None:
 def test_what_is_not_shown_is_counted_and_all_shows_it() -> None:
     for text in (shown(AUDIT), audit_markdown(AUDIT)):
         last = text.strip().splitlines()[-1]
-        assert last.startswith("Not shown: 2 settings as asked or at the default, 1 unknown setting, 1 possible failure for reasons")
+        assert last.startswith(
+            "Not shown: 2 settings as asked or at the default, 1 unknown setting that nobody asked for, 1 possible failure for"
+        )
     for text in (shown(AUDIT, everything=True), audit_markdown(AUDIT, everything=True)):
         assert "Not shown" not in text
         assert "nvidia-smi" in text and "dtype" in text and "seed" in text

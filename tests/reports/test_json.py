@@ -10,6 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
+from agent.domain.audit_difference import AuditDifference
 from agent.domain.errors import StoreError
 from agent.domain.investigation import Cause, Investigation
 from agent.domain.verdict import (
@@ -33,7 +34,7 @@ from tests.reports import samples
 from tests.reports.schema import assert_valid, validator
 
 ALL = [samples.founding(), samples.nothing_found(), samples.failed(), *map(samples.hostile, samples.HOSTILE)]
-DOCUMENTS = {"report": Investigation, "why": WhyAnswer, "audit": AuditAnswer, "reach": ReachAnswer}
+DOCUMENTS = {"report": Investigation, "why": WhyAnswer, "audit": AuditAnswer, "audit-diff": AuditDifference, "reach": ReachAnswer}
 
 
 @pytest.mark.parametrize("investigation", ALL)
@@ -107,7 +108,7 @@ def compare(kind: Any, schema: dict[str, Any], definitions: dict[str, Any], wher
         compare(get_args(kind)[0], schema["items"], definitions, where + "[]")
     elif is_dataclass(kind):
         names = {field.name.rstrip("_"): field.name for field in fields(kind)}
-        order = sorted if where in ("report", "why", "audit") else list
+        order = sorted if where in ("report", "why", "audit", "audit-diff") else list
         assert order(schema["properties"]) == order(names), where
         hints = get_type_hints(kind)
         for key, field in names.items():
