@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from agent.analysis import ir, syntax
 from agent.analysis.cache import SummaryCache, pack, unpack
 from agent.analysis.outline import Def, Definition, Outline
-from agent.analysis.words import WordIndex, positions
+from agent.analysis.words import WordIndex, is_word, positions
 from agent.domain.errors import NotFoundOnHost
 from agent.domain.source import Absent, SourceTree, Unreadable, sha256
 
@@ -22,6 +22,13 @@ T = TypeVar("T")
 
 HELD_BYTES = 5_000_000
 """Source of the modules kept at hand; their trees take up to sixteen times as much memory."""
+
+TEXT_BYTES = 24_000_000
+"""Text of files kept at hand: a search reads the same files again and again, and a file from the disk costs as much as searching it."""
+
+_BLANK = b" \t\f\r\n\\"
+_GAP = re.compile(rb"(?:[ \t\f]|\\\r?\n)+")
+_FAR = 256
 
 
 @contextmanager
@@ -49,6 +56,9 @@ class Index:
         self._held_bytes = held_bytes
         self._held: OrderedDict[str, ir.Module] = OrderedDict()
         self._size = 0
+        self._texts: dict[str, bytes] = {}
+        self._room = TEXT_BYTES
+        self._defining: dict[tuple[bytes, str], tuple[str, ...]] = {}
         self._alive: WeakValueDictionary[str, ir.Module] = WeakValueDictionary()
         self._outlines: WeakKeyDictionary[ir.Module, Outline] = WeakKeyDictionary()
 
@@ -72,7 +82,7 @@ class Index:
         return outline
 
     def _load(self, path: str) -> ir.Module:
-        source = self.tree.read(path)
+        source = self.read(path)
         if isinstance(source, Absent):
             raise NotFoundOnHost(f"there is no file {path} in the source tree", looked_for=path, where=self.tree.root)
         if isinstance(source, Unreadable):
@@ -152,7 +162,7 @@ class Index:
         """Python files in which the identifier ``word`` stands, in strings and comments too; in path order."""
         if word.isascii() and word.isidentifier():
             return self._words.files_with(word)
-        found = ((path, self.tree.read(path)) for path in self.tree.containing([word.encode()]))
+        found = ((path, self.read(path)) for path in self.tree.containing([word.encode()]))
         return tuple(path for path, content in found if isinstance(content, bytes) and any(positions(content, word)))
 
     @cached_property
@@ -162,7 +172,7 @@ class Index:
     def _contents(self) -> Iterator[tuple[str, bytes]]:
         for path in sorted(self.files):
             if path.endswith(".py"):
-                content = self.tree.read(path)
+                content = self.read(path)
                 if isinstance(content, bytes):
                     yield path, content
                 else:
@@ -177,24 +187,43 @@ class Index:
                 self.unread[path] = problem.what
 
     def functions_named(self, name: str) -> list[Definition]:
-        return [each for each in self._defined(name, rb"def") if isinstance(each.node, ir.FunctionDef)]
+        return [each for each in self._defined(name, b"def") if isinstance(each.node, ir.FunctionDef)]
 
     def classes_named(self, name: str) -> list[Definition]:
-        return [each for each in self._defined(name, rb"class") if isinstance(each.node, ir.ClassDef)]
+        return [each for each in self._defined(name, b"class") if isinstance(each.node, ir.ClassDef)]
 
     def _defined(self, name: str, keyword: bytes) -> Iterator[Definition]:
-        pattern = re.compile(rb"\b" + keyword + rb"(?:[ \t\f]|\\\r?\n)+" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])")
-        for path in self.files_with(name):
-            if self.matches(path, pattern):
-                yield from (each for each in self.outline(path).definitions if each.name == name)
+        for path in self._files_defining(name, keyword):
+            yield from (each for each in self.outline(path).definitions if each.name == name)
 
-    def matches(self, path: str, pattern: re.Pattern[bytes]) -> bool:
-        """Whether a file's bytes match."""
-        content = self.tree.read(path)
+    def _files_defining(self, name: str, keyword: bytes) -> tuple[str, ...]:
+        """By the text of the files; worked out once a name."""
+        known = self._defining.get((keyword, name))
+        if known is None:
+            found = (path for path in self.files_with(name) if _defines(self._content(path), keyword, name))
+            known = self._defining[keyword, name] = tuple(found)
+        return known
+
+    def _content(self, path: str) -> bytes:
+        """Empty for a file that cannot be read, which is then listed in ``unread``."""
+        content = self.read(path)
         if isinstance(content, bytes):
-            return pattern.search(content) is not None
+            return content
         self.unread[path] = content.reason if isinstance(content, Unreadable) else "it has gone"
-        return False
+        return b""
+
+    def read(self, path: str) -> bytes | Absent | Unreadable:
+        """A file's bytes, as ``SourceTree.read`` gives them; texts stay at hand as long as there is room."""
+        content = self._texts.get(path)
+        if content is None:
+            found = self.tree.read(path)
+            if not isinstance(found, bytes):
+                return found
+            content = found
+            if self._room >= len(content):
+                self._room -= len(content)
+                self._texts[path] = content
+        return content
 
     # --- places ----------------------------------------------------------------------------------------------------------
 
@@ -205,6 +234,19 @@ class Index:
     def statement_at(self, path: str, line: int) -> ir.Stmt | None:
         """See Outline.statement_at."""
         return self.outline(path).statement_at(line)
+
+
+def _defines(content: bytes, keyword: bytes, name: str) -> bool:
+    """Whether ``keyword name`` stands in a text, with blanks and continued lines between."""
+    for at in positions(content, name):
+        before = content[max(0, at - _FAR) : at]
+        text = before.rstrip(_BLANK)
+        if len(text) <= len(keyword) and len(before) == _FAR:
+            pattern = rb"\b" + keyword + _GAP.pattern + re.escape(name.encode()) + rb"(?![A-Za-z0-9_])"
+            return re.search(pattern, content) is not None
+        if text.endswith(keyword) and not is_word(text[-len(keyword) - 1 : -len(keyword)]) and _GAP.fullmatch(before, len(text)):
+            return True
+    return False
 
 
 def once_a_word(search: Callable[[Index, str], T]) -> Callable[[Index, str], T]:

@@ -13,7 +13,7 @@ from agent.analysis.words import positions
 def calling_files(index: Index, name: str) -> tuple[str, ...]:
     """Files in which ``name`` is more than defined, imported or an annotation, by their text: only they can hold its callers."""
     tests = _HARMLESS if name[:1].isupper() else _HARMLESS[:-1]
-    return tuple(path for path in index.files_with(name) if _goes_on(index.tree.read(path), name, tests))
+    return tuple(path for path in index.files_with(name) if _goes_on(index.read(path), name, tests))
 
 
 def in_a_text(content: object, name: str) -> bool:

@@ -227,7 +227,7 @@ def _names(index: Index, pattern: re.Pattern[bytes]) -> list[str]:
     """Every name of that sort in the tree; read from the text, since this is for a message only."""
     found: set[bytes] = set()
     for path in sorted(index.files):
-        content = index.tree.read(path) if path.endswith(".py") else b""
+        content = index.read(path) if path.endswith(".py") else b""
         if isinstance(content, bytes):
             found.update(pattern.findall(content))
     return sorted(name.decode("utf-8", "replace") for name in found)

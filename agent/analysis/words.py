@@ -20,6 +20,11 @@ def positions(content: bytes, word: str) -> Iterator[int]:
         at = content.find(raw, end)
 
 
+def is_word(byte: bytes) -> bool:
+    """Whether a slice of one byte continues a word; an empty one does not."""
+    return bool(byte) and byte[0] in _WORD
+
+
 class WordIndex:
     """Every whole ASCII word of many files. Made in one pass: 20 MB take a quarter of a second, as much as thirty searches."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from agent.analysis import ir
@@ -75,7 +76,7 @@ def receivers_by_text(index: Index, attr: str) -> tuple[tuple[str, int, str], ..
     """(path, line, last name of the receiver) of every ``receiver.attr = ...``, by the text of the files: none is parsed for it."""
     found = []
     for path in index.files_with(attr):
-        content = index.tree.read(path)
+        content = index.read(path)
         if not isinstance(content, bytes):
             continue
         for at in positions(content, attr):
@@ -122,11 +123,21 @@ def _named_in(index: Index, name: str) -> frozenset[str]:
 
 def holds_one(index: Index, path: str, variable: str, classes: Iterable[str]) -> bool:
     """Whether the text of a file gives ``variable`` an object of one of the classes: by an annotation, or by a call that names it."""
-    known = [name for name in classes if path in _named_in(index, name)]
-    content = index.tree.read(path) if known and variable else b""
-    names = b"|".join(re.escape(name.encode()) for name in known)
-    given = rb"\b" + re.escape(variable.encode()) + rb"\s*(?:" + _ANNOTATED + rb"|=(?!=)[^\n]*)\b(?:" + names + rb")\b"
-    return bool(known) and (not isinstance(content, bytes) or re.search(given, content) is not None)
+    known = tuple(name for name in classes if path in _named_in(index, name))
+    if not known or not variable:
+        return False
+    content = index.read(path)
+    if not isinstance(content, bytes):
+        return True
+    given = _given_one_of(known)
+    return any(given.match(content, at + len(variable.encode())) for at in positions(content, variable))
+
+
+@cache
+def _given_one_of(classes: tuple[str, ...]) -> re.Pattern[bytes]:
+    """What follows a variable that is given an object of one of the classes."""
+    names = b"|".join(re.escape(name.encode()) for name in classes)
+    return re.compile(rb"\s*(?:" + _ANNOTATED + rb"|=(?!=)[^\n]*)\b(?:" + names + rb")\b")
 
 
 _ANNOTATED = rb":(?:[^=\n,)\[]|\[(?:(?!\w\s*:)[^=\n])*)*"
@@ -150,7 +161,7 @@ def changed_in_place(index: Index, name: str) -> tuple[str, ...]:
 
     ``x.name[k] = v``, ``x.name.append(v)``, and every use that hands the object on.
     """
-    contents = ((path, index.tree.read(path)) for path in index.files_with(name))
+    contents = ((path, index.read(path)) for path in index.files_with(name))
     return tuple(path for path, content in contents if not isinstance(content, bytes) or _may_change(content, name))
 
 
@@ -180,7 +191,7 @@ def reflective_by_text(index: Index, function: str) -> tuple[tuple[str, int, str
     """
     found = []
     for path in index.files_with(function):
-        content = index.tree.read(path)
+        content = index.read(path)
         if not isinstance(content, bytes):
             continue
         for at in positions(content, function):
@@ -317,7 +328,7 @@ def _all_literal(index: Index, path: str, word: str) -> bool:
     """Whether a look at the text shows that each ``setattr`` names its attribute, so that the file need not be parsed."""
     if word not in ("setattr", "delattr"):
         return False
-    source = index.tree.read(path)
+    source = index.read(path)
     return isinstance(source, bytes) and len(re.findall(rb"(?<!\w)" + word.encode() + rb"(?!\w)", source)) == sum(
         match[0].startswith(word.encode()) for match in _LITERAL.finditer(source)
     )

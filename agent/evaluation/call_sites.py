@@ -60,7 +60,7 @@ class CallSites:
         """Whether a text may name the function: ``rpc("name")``, ``getattr(x, "name")``, a getattr beside it whose name is worked out."""
         if func.name in self.by_name:
             return self.by_name[func.name]
-        within = (path for path in self._files(func.name) if in_a_text(self.m.index.tree.read(path), func.name))
+        within = (path for path in self._files(func.name) if in_a_text(self.m.index.read(path), func.name))
         texts = (ref for path in within for ref in references_in(self.m.index.module(path), func.name) if ref.kind in ("string", "getattr"))
         found = any(func.node not in ref.chain and not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
         source = func.module.ir.source if func.module.ir is not None else b""

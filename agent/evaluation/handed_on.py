@@ -191,7 +191,7 @@ class HandedOn:
 def _handed_by_text(index: Index, name: str) -> tuple[tuple[str, str], ...]:
     """(path, last name of the receiver) of every ``name=receiver.name``, by the text of the files."""
     handed = re.compile(rb"\b%b\s*=\s*(?:\w+\.)*(\w+)\.%b\b" % (name.encode(), name.encode()))
-    contents = ((path, index.tree.read(path)) for path in index.files_with(name))
+    contents = ((path, index.read(path)) for path in index.files_with(name))
     found = ((path, hit[1].decode()) for path, content in contents if isinstance(content, bytes) for hit in handed.finditer(content))
     return tuple(dict.fromkeys(found))
 

@@ -174,7 +174,7 @@ class Later:
         """``import package.module as name``, ``from package import module as name``."""
         if path not in self.m.index.files_with(module):
             return False
-        content = self.m.index.tree.read(path)
+        content = self.m.index.read(path)
         pattern = rb"\b" + re.escape(module.encode()) + rb"\s+as\s+" + re.escape(name.encode()) + rb"\b"
         return not isinstance(content, bytes) or re.search(pattern, content) is not None
 

@@ -100,7 +100,7 @@ def _missing_for(m: Machine, name: str, verdicts: dict[str, str | None]) -> str 
 
 def _imports_under_if(m: Machine, module: ModuleV) -> list[tuple[int, str]]:
     """(line of the ``if``, module) of imports in the body of an ``if`` at the top of a module, by text."""
-    content = m.index.tree.read(module.path)
+    content = m.index.read(module.path)
     found = []
     for block in _TOP_IF.finditer(content if isinstance(content, bytes) else b""):
         line = block.string.count(b"\n", 0, block.start()) + 1
@@ -128,7 +128,7 @@ def blocked_import(m: Machine, dotted: str) -> tuple[str, int, str, str] | None:
     missing = _blocked_by(m, dotted, ModuleV(dotted, path, None), verdicts)
     if not missing:
         return None
-    content = m.index.tree.read(path)
+    content = m.index.read(path)
     module = ModuleV(dotted, path, None)
     for found in _TOP_IMPORT.finditer(content if isinstance(content, bytes) else b""):
         name = (found.group(1) or found.group(2)).decode()
@@ -147,7 +147,7 @@ _TOP_IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import\b|import[ \t]+([\
 
 def _hard_imports(m: Machine, module: ModuleV) -> list[str]:
     """Modules that a module imports at its top level outside any condition or ``try``: by text, since hundreds are asked for one answer."""
-    content = m.index.tree.read(module.path)
+    content = m.index.read(module.path)
     names: list[str] = []
     for found in _TOP_IMPORT.finditer(content if isinstance(content, bytes) else b""):
         name = (found.group(1) or found.group(2)).decode()
