@@ -20,8 +20,8 @@ from agent.domain.source import Absent, SourceTree, Unreadable, sha256
 
 T = TypeVar("T")
 
-HELD_BYTES = 5_000_000
-"""Source of the modules kept at hand; their trees take up to sixteen times as much memory."""
+HELD_BYTES = 14_000_000
+"""Source of the modules kept at hand; their trees take up to sixteen times as much memory, where every function of them was read."""
 
 TEXT_BYTES = 24_000_000
 """Text of files kept at hand: a search reads the same files again and again, and a file from the disk costs as much as searching it."""
@@ -88,12 +88,14 @@ class Index:
         if isinstance(source, Unreadable):
             raise NotFoundOnHost(f"{path} cannot be read: {source.reason}", looked_for=path, where=self.tree.root)
         if self._cache is None:
-            return syntax.parse(path, source)
+            return syntax.parse(path, source, late=True)
         key = sha256(source)
         packed = self._cache.get(key)
         module = unpack(packed, path, key, source) if packed is not None else None
-        if module is None:
-            module = syntax.parse(path, source)
+        if module is not None:
+            syntax.put_off_bodies(module)
+        else:
+            module = syntax.parse(path, source, late=True)
             packed = pack(module)
             if packed is not None:
                 self._cache.put(key, packed)

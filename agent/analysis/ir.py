@@ -6,8 +6,10 @@ changed after lowering. ``line``/``end`` count from 1 and are inclusive; ``start
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -409,8 +411,19 @@ class Match(Stmt):
     cases: list[Case]
 
 
+class _LateBody(Stmt):
+    """A statement whose body is made when it is first read, by ``later``; from then on it is as if it had always been there."""
+
+    __slots__ = ("later",)
+    later: Callable[[], list[Stmt]]
+
+
+_ONE_READER = RLock()
+"""Nodes are known by their identity: a body is made once, however many threads read it."""
+
+
 @dataclass(slots=True, eq=False)
-class FunctionDef(Stmt):
+class FunctionDef(_LateBody):
     """``line`` is the ``def`` line; decorators lie before it. ``is_generator``: a yield in its own body."""
 
     name: str
@@ -420,6 +433,41 @@ class FunctionDef(Stmt):
     returns: Expr | None
     is_async: bool
     is_generator: bool
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Python asks here for what has no value yet: the body, until it is made."""
+            if name != "body":
+                raise AttributeError(name)
+            with _ONE_READER:
+                if not self.has_body and hasattr(self, "later"):
+                    self.body = self.later()
+                    del self.later
+            return object.__getattribute__(self, "body")
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the body is there: of one that is put off, whether somebody has read it."""
+        try:
+            object.__getattribute__(self, "body")
+        except AttributeError:
+            return False
+        return True
+
+    def put_off(self, later: Callable[[], list[Stmt]]) -> None:
+        """The body is what ``later`` gives, when somebody reads it."""
+        self.later = later
+        if self.has_body:
+            del self.body
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """Without a body that is put off: who loads the node puts it off again."""
+        names = _FUNCTION_SLOTS if self.has_body else _FUNCTION_SLOTS - {"body"}
+        return None, {name: getattr(self, name) for name in sorted(names)}
+
+
+_FUNCTION_SLOTS = frozenset(each.name for each in fields(FunctionDef))
 
 
 @dataclass(slots=True, eq=False)

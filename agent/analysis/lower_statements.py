@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.analysis import ir
 from agent.analysis.lower_expressions import arguments, parameters
-from agent.analysis.lowering import Lowering, Row, SyntaxNode
+from agent.analysis.lowering import Later, Lowering, Row, SyntaxNode
 
 # --- simple statements -------------------------------------------------------------------------------------------------------
 
@@ -266,13 +266,49 @@ def _case(lo: Lowering, node: SyntaxNode) -> ir.Case:
 
 
 def function_definition(lo: Lowering, node: SyntaxNode) -> Any:
+    if lo.later is not None and b"yield" not in lo.utf8[node.start_byte : node.end_byte]:
+        last = _last_statement(lo, node)
+        if last is not None:
+            return _put_off(lo, node, last, lo.later)
     params = parameters(lo, node.child_by_field_name("parameters"))
     returns = lo.optional(node.child_by_field_name("return_type"))
     outer, lo.saw_yield = lo.saw_yield, False
+    later, lo.later = lo.later, None
     body = lo.block(node.child_by_field_name("body"))
     is_generator, lo.saw_yield = lo.saw_yield, outer
+    lo.later = later
     name = lo.word(node.child_by_field_name("name"))
     return _closed(lo, ir.FunctionDef(name, params, body, [], returns, _is_async(node), is_generator), node, body)
+
+
+_COMPOUND = frozenset(
+    {
+        "block", "case_clause", "class_definition", "decorated_definition", "elif_clause", "else_clause",
+        "except_clause", "except_group_clause", "finally_clause", "for_statement", "function_definition", "if_statement",
+        "match_statement", "try_statement", "while_statement", "with_statement",
+    }
+)  # fmt: skip
+
+
+def _last_statement(lo: Lowering, node: SyntaxNode) -> Any:
+    """The simple statement that a definition ends with; None where a suite has none."""
+    last: Any = node
+    while last.type in _COMPOUND:
+        below = lo.named(last)
+        if not below:
+            return None
+        last = below[-1]
+    return last
+
+
+def _put_off(lo: Lowering, node: SyntaxNode, last: Any, later: Later) -> ir.FunctionDef:
+    """A function without a yield whose body is lowered when it is read; of the body only its last statement is, for where it ends."""
+    params = parameters(lo, node.child_by_field_name("parameters"))
+    returns = lo.optional(node.child_by_field_name("return_type"))
+    name = lo.word(node.child_by_field_name("name"))
+    made: ir.FunctionDef = _closed(lo, ir.FunctionDef(name, params, [], [], returns, _is_async(node), False), node, [lo.statement(last)])
+    made.put_off(later(made.start_byte, made.end_byte))
+    return made
 
 
 def class_definition(lo: Lowering, node: SyntaxNode) -> Any:

@@ -41,12 +41,15 @@ class SyntaxNode(Protocol):
 
 Row = Callable[["Lowering", Any], Any]
 Rows = Sequence[Row]
+Later = Callable[[int, int], Callable[[], list[ir.Stmt]]]
+"""From the first byte of a function and the one behind its last to what lowers its body."""
 Placed = TypeVar("Placed", bound=ir.Node)
 
 
 class Lowering:
     """One file on its way from the concrete tree to the IR. Rows are indexed by the grammar's kind id.
 
+    ``later``: bodies of functions are put off; None: they are lowered with the rest.
     ``saw_yield``: in the function being lowered. ``misread``: a row met a tree that cannot be what the source means.
     """
 
@@ -56,6 +59,7 @@ class Lowering:
         self.statements = statements
         self.patterns = patterns
         self.comments = comments
+        self.later: Later | None = None
         self.errors: list[ir.ParseError] = []
         self.saw_yield = False
         self.misread = False

@@ -124,8 +124,15 @@ class Outline:
             if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
                 found.append(Definition(path=self._path, node=statement, chain=chain))
                 chain = (*chain, statement)
+                if isinstance(statement, ir.FunctionDef) and not statement.has_body and not self._may_define(statement):
+                    continue
             pending.extend((below, chain) for below in reversed(_suites_below(statement)))
         return found
+
+    def _may_define(self, function: ir.FunctionDef) -> bool:
+        """Whether the text of a function whose body nobody has read yet can hold a definition."""
+        text = self._source[function.start_byte : function.end_byte]
+        return text.find(b"def", text.find(b"def") + 3) >= 0 or b"class" in text
 
 
 def _suites_below(statement: ir.Stmt) -> list[ir.Stmt]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 from agent.analysis import ir, source_text
 from agent.analysis.lower_expressions import EXPRESSIONS
 from agent.analysis.lower_patterns import PATTERNS
 from agent.analysis.lower_statements import STATEMENTS
 from agent.analysis.lower_stdlib import lower_stdlib
-from agent.analysis.lowering import CarefulLowering, Lowering, Row, Rows, no_row
-from agent.analysis.walk import header_lines, statements, walk
+from agent.analysis.lowering import CarefulLowering, Later, Lowering, Row, Rows, no_row
+from agent.analysis.walk import SUITE_FIELDS, header_lines, statements, walk
 from agent.domain.source import sha256
 
 if TYPE_CHECKING:
@@ -36,22 +39,92 @@ EXTRAS = frozenset({"comment", "line_continuation"})
 
 class _Grammar(NamedTuple):
     parser: Parser
+    piecewise: Parser
     expressions: Rows
     statements: Rows
     patterns: Rows
     comments: frozenset[int]
 
 
-def parse(path: str, source: bytes) -> ir.Module:
-    """Lowers one file. Never raises: what cannot be read becomes Unsupported and is listed in ``errors``."""
+def parse(path: str, source: bytes, *, late: bool = False) -> ir.Module:
+    """Lowers one file. Never raises: what cannot be read becomes Unsupported and is listed in ``errors``.
+
+    ``late``: bodies of functions are lowered when they are first read, where that gives the same.
+    """
     text = source_text.read(source)
     module = ir.Module(path, sha256(source), source, [])
     root = _grammar().parser.parse(text.utf8).root_node
     sound = not root.has_error and not text.fault
-    lowered = _lowered(Lowering, text.utf8, root) if sound else None
+    plain = late and not text.shift and text.offset is None
+    lowered = _lowered(Lowering, text.utf8, root, _Bodies(module, text.utf8).later if plain else None) if sound else None
     module.body, module.errors = lowered or _second_reading(text, root)
     _to_file_offsets(module, text)
     return module
+
+
+def put_off_bodies(module: ir.Module) -> None:
+    """Of a module that was loaded without the bodies of some functions: they are lowered when they are first read."""
+    functions = [each for each in _outer_functions(module.body) if not each.has_body]
+    if functions:
+        bodies = _Bodies(module, source_text.read(module.source).utf8)
+        for each in functions:
+            each.put_off(bodies.later(each.start_byte, each.end_byte))
+
+
+def _outer_functions(body: list[ir.Stmt]) -> Iterator[ir.FunctionDef]:
+    """Functions that stand in no function."""
+    pending: list[Any] = list(body)
+    while pending:
+        at = pending.pop()
+        if isinstance(at, ir.FunctionDef):
+            yield at
+        else:
+            for name in SUITE_FIELDS[type(at)]:
+                pending.extend(getattr(at, name))
+
+
+class _Bodies:
+    """Lowers the functions of one file one by one, from the text of each: a tree kept for it would take ten times the room of the text."""
+
+    def __init__(self, module: ir.Module, utf8: bytes) -> None:
+        self._module = ref(module)
+        self._path, self._source, self._utf8 = module.path, module.source, utf8
+
+    def later(self, start: int, end: int) -> Callable[[], list[ir.Stmt]]:
+        """See ``Later``."""
+        return lambda: self._body(start, end)
+
+    def _body(self, start: int, end: int) -> list[ir.Stmt]:
+        root = _piece(self._utf8, start, end)
+        with _room_to_nest():
+            lowered = None if root.has_error else _lowered(Lowering, self._utf8, root)
+        if lowered is not None and not lowered[1] and len(lowered[0]) == 1 and isinstance(lowered[0][0], ir.FunctionDef):
+            return lowered[0][0].body
+        return self._of_the_whole(start, end)
+
+    def _of_the_whole(self, start: int, end: int) -> list[ir.Stmt]:
+        """For what only shows now that the grammar cannot read it: the whole file is, as it would have been at once."""
+        whole, module = parse(self._path, self._source), self._module()
+        if module is not None:
+            module.errors = whole.errors
+        found = (each.body for each in statements(whole.body) if isinstance(each, ir.FunctionDef) and each.start_byte == start)
+        unread = ir.Unsupported("syntax error", self._utf8[start:end].decode("utf-8", "replace"), start_byte=start, end_byte=end)
+        return next(found, [unread])
+
+
+@contextmanager
+def _room_to_nest() -> Iterator[None]:
+    """Whoever reads a body may be deep in calls of their own; what is nested too deeply must not depend on it."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + ROOM)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+ROOM = 1_000
+"""Calls within calls that a body may take to lower."""
 
 
 def text_of(module: ir.Module, node: ir.Node) -> str:
@@ -75,6 +148,7 @@ def _grammar() -> _Grammar:
     comments = frozenset(number for number, kind in enumerate(kinds) if kind in EXTRAS)
     return _Grammar(
         parser=Parser(language),
+        piecewise=Parser(language),
         expressions=_by_number(kinds, EXPRESSIONS),
         statements=_by_number(kinds, STATEMENTS),
         patterns=_by_number(kinds, PATTERNS),
@@ -82,15 +156,28 @@ def _grammar() -> _Grammar:
     )
 
 
+def _piece(utf8: bytes, start: int, end: int) -> Node:
+    """The tree of a stretch of the text; its nodes have their places in the whole."""
+    from tree_sitter import Range
+
+    line = utf8.count(b"\n", 0, start)
+    first = (line, start - utf8.rfind(b"\n", 0, start) - 1)
+    last = (line + utf8.count(b"\n", start, end), end - utf8.rfind(b"\n", 0, end) - 1)
+    parser = _grammar().piecewise
+    parser.included_ranges = [Range(first, last, start, end)]
+    return parser.parse(utf8).root_node
+
+
 def _by_number(kinds: list[str], table: Mapping[str, Row]) -> Rows:
     """A row for each kind id, since a lookup by number costs a third of one by name."""
     return [table.get(kind, no_row) for kind in kinds]
 
 
-def _lowered(kind: type[Lowering], utf8: bytes, root: Node) -> tuple[list[ir.Stmt], list[ir.ParseError]] | None:
+def _lowered(kind: type[Lowering], utf8: bytes, root: Node, later: Later | None = None) -> tuple[list[ir.Stmt], list[ir.ParseError]] | None:
     """None when a row found that the grammar misread the source; never so for CarefulLowering."""
     grammar = _grammar()
     lo = kind(utf8, grammar.expressions, grammar.statements, grammar.patterns, grammar.comments)
+    lo.later = later
     if root.is_error:
         return _readable_start(lo, root), lo.errors
     body = [lo.statement(child) for child in root.named_children if child.kind_id not in grammar.comments]

@@ -16,8 +16,8 @@ from agent.analysis import index as indexing
 from agent.analysis import ir
 from agent.analysis.cache import pack, unpack
 from agent.analysis.index import Index
-from agent.analysis.syntax import parse
-from agent.analysis.walk import walk
+from agent.analysis.syntax import parse, put_off_bodies
+from agent.analysis.walk import children, walk
 from agent.hosts.ir_cache import IrCache, edition
 from agent.hosts.local_tree import MemoryTree
 from tests.analysis.shown import shown
@@ -32,6 +32,31 @@ def test_a_module_comes_back_as_it_was(sample: Path) -> None:
     back = unpack(packed, module.path, module.sha256, module.source)
     assert back is not None
     assert exact(back) == exact(module)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_bodies_that_nobody_read_are_put_off_again(sample: Path) -> None:
+    module = parse(sample.name, sample.read_bytes(), late=True)
+    unread = [each.start_byte for each in functions(module) if not each.has_body]
+    packed = pack(module)
+    assert packed is not None
+    back = unpack(packed, module.path, module.sha256, module.source)
+    assert back is not None
+    assert [each.start_byte for each in functions(back) if not each.has_body] == unread
+    put_off_bodies(back)
+    assert exact(back) == exact(parse(sample.name, sample.read_bytes()))
+
+
+def functions(module: ir.Module) -> list[ir.FunctionDef]:
+    """Those that stand in no function."""
+    pending: list[ir.Node] = list(module.body)
+    found = []
+    for each in pending:
+        if isinstance(each, ir.FunctionDef):
+            found.append(each)
+        else:
+            pending.extend(children(each))
+    return found
 
 
 def exact(module: ir.Module) -> list[object]:

@@ -124,6 +124,23 @@ def test_definitions_by_name() -> None:
     assert index.functions_named("absent") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("def f(): pass", True),
+        ("async def \\\n  f(): pass", True),
+        ("def" + " " * 400 + "f(): pass", True),
+        ("undef f(): pass", False),
+        ("def f_(): pass", False),
+        ("def\nf = 1", False),
+        ("return f", False),
+        (" " * 400 + "f()", False),
+    ],
+)
+def test_a_definition_is_told_by_its_text(text: str, found: bool) -> None:
+    assert bool(index_of({"a.py": text})._files_defining("f", b"def")) is found
+
+
 class Broken(MemoryTree):
     def read(self, path: str):  # type: ignore[no-untyped-def]
         return Unreadable(path=path, reason="permission denied") if path == "b.py" else super().read(path)
