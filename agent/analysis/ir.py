@@ -29,9 +29,10 @@ class Expr(Node):
 
 
 class Stmt(Node):
-    """A statement."""
+    """A statement. ``later``: of a function whose body nobody has read, what makes it."""
 
-    __slots__ = ()
+    __slots__ = ("later",)
+    later: Callable[[], list[Stmt]]
 
 
 class Pattern(Node):
@@ -411,19 +412,12 @@ class Match(Stmt):
     cases: list[Case]
 
 
-class _LateBody(Stmt):
-    """A statement whose body is made when it is first read, by ``later``; from then on it is as if it had always been there."""
-
-    __slots__ = ("later",)
-    later: Callable[[], list[Stmt]]
-
-
 _ONE_READER = RLock()
 """Nodes are known by their identity: a body is made once, however many threads read it."""
 
 
 @dataclass(slots=True, eq=False)
-class FunctionDef(_LateBody):
+class FunctionDef(Stmt):
     """``line`` is the ``def`` line; decorators lie before it. ``is_generator``: a yield in its own body."""
 
     name: str

@@ -17,6 +17,7 @@ from agent.domain.values import Value
 from agent.domain.verdict import AuditAnswer, Change, Counterfactual, ReachAnswer, Setting, Target, WhyAnswer
 from agent.evaluation import forward
 from agent.evaluation.changes import changed
+from agent.evaluation.collecting import seldom_collected
 from agent.evaluation.demand import Demand
 from agent.evaluation.entry import find_entry
 from agent.evaluation.machine import Machine
@@ -65,6 +66,7 @@ class LaunchEngine:
         return self._ran[1]
 
     @cached_property
+    @seldom_collected()
     def _ran(self) -> tuple[Machine, Refusal | None]:
         """The run, and the refusal that ended it: looked up at once, as later questions may follow other programs' parsers."""
         machine = Machine(self.index, self.launch, self.files, self.facts)
@@ -87,6 +89,7 @@ class LaunchEngine:
         """See the interface."""
         return target_analysis.resolve(self.index, query)
 
+    @seldom_collected()
     def why(self, query: str, *, counterfactuals: bool = True) -> WhyAnswer:
         """See the interface."""
         targets = self.targets(query)[:12]
@@ -103,18 +106,21 @@ class LaunchEngine:
 
         return with_counterfactuals(self, query, chosen)
 
+    @seldom_collected()
     def judged(self, target: Target) -> WhyAnswer:
         """One resolved place, without counterfactuals; worked out once."""
         if target not in self._judged:
             self._judged[target] = Why(self._started(), self.demand).answer(target)
         return self._judged[target]
 
+    @seldom_collected()
     def after(self, query: str, changes: Sequence[Change]) -> Counterfactual | None:
         """See the interface."""
         from agent.evaluation.counterfactual import after
 
         return after(self, query, changes)
 
+    @seldom_collected()
     def reach(self, path: str) -> ReachAnswer:
         """See the interface."""
         from agent.evaluation.reach import reach
@@ -122,12 +128,14 @@ class LaunchEngine:
         self._started()
         return reach(self, path)
 
+    @seldom_collected()
     def audit(self) -> AuditAnswer:
         """See the interface."""
         from agent.evaluation.audit import audit
 
         return audit(self)
 
+    @seldom_collected()
     def setting(self, name: str) -> Value:
         """See the interface."""
         from agent.evaluation.audit import value_of
@@ -135,6 +143,7 @@ class LaunchEngine:
         self._started()
         return value_of(self, name)
 
+    @seldom_collected()
     def attribute(self, name: str) -> Setting | None:
         """See the interface."""
         from agent.evaluation.object_attributes import attribute_row
