@@ -2,48 +2,66 @@
 
     python benchmarks/engine.py
 
-Each measurement is a process of its own; times are CPU seconds from the first import on, memory is the peak resident size. Peers (on the
-nearest job they can do) are measured when they are installed: pip install jedi ast-grep-cli basedpyright.
+Each measurement is a process of its own; times are CPU seconds from the first import on, those of a whole run are seconds of the clock;
+memory is the peak resident size. The question is that of the founding case, with the config.json of both models. Exit code 1 when a target
+is missed. Peers (on the nearest job they can do) are measured when they are installed: pip install jedi ast-grep-cli basedpyright.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
-import resource
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tests.evaluation.test_founding_key import AUX, COMMAND, CONFIGS, DRAFT, RUNNER, TARGET  # noqa: E402
 from tests.wheels import fetch_tree  # noqa: E402
 
-ARGV = (
-    "python3 -m sglang.launch_server --model-path m --tp-size 8 --speculative-algorithm EAGLE --speculative-draft-model-path d "
-    "--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 16 --disable-cuda-graph"
-)
-QUERY_059 = "sglang/srt/model_executor/model_runner.py:622"
-QUERY_0523 = "sglang/srt/model_executor/model_runner_components/spec_aux_hidden_state.py:186"
+QUERY_059, QUERY_0523 = f"{RUNNER}:622", f"{AUX}:186"
+ATTRIBUTE = "self.eagle_use_aux_hidden_state = False"
+LAUNCHES = 50
 
-WHY = """
-import sys
+OPEN = """
+import sys, time
 from pathlib import Path
 from agent.domain.launch import Launch
 from agent.evaluation.engine import open_engine
 from agent.hosts.ir_cache import IrCache
 from agent.hosts.local_files import LocalFiles
 from agent.hosts.local_tree import DirectoryTree
-tree, query, cache, *argv = sys.argv[1:]
-kept = IrCache(Path(cache)) if cache else None
-engine = open_engine(DirectoryTree(tree), Launch(argv=tuple(argv)), files=LocalFiles("/nonexistent"), cache=kept)
-print(engine.why(query, counterfactuals=False).verdict)
+directory, cache, query, *argv = sys.argv[1:]
+kept, tree = IrCache(Path(cache)) if cache else None, DirectoryTree(directory)
+def engine(*more):
+    launch = Launch(argv=(*argv, *more), env={"SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN": "1"}, cwd="/root")
+    return open_engine(tree, launch, files=LocalFiles("/root"), cache=kept)
+"""
+WHY = f"{OPEN}\nprint(engine().why(query, counterfactuals=False).verdict)"
+AFTER_THE_GREP = f"""{OPEN}
+asked = engine()
+asked.index.files_with(query)
+grep = time.process_time()
+asked.why(query, counterfactuals=False)
+print(time.process_time() - grep)
+"""
+AUDIT = f"{OPEN}\nprint(len(engine().audit().settings), 'settings')"
+AUDITS = f"""{OPEN}
+engine().audit()
+start = time.process_time()
+for steps in range({LAUNCHES}):
+    engine("--speculative-num-steps", str(steps + 2)).audit()
+print((time.process_time() - start) / {LAUNCHES})
 """
 PARSE = """
 import ast, pathlib, sys, warnings
@@ -56,38 +74,63 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.py")):
 """
 JEDI = """
 import sys, jedi
-path = sys.argv[1] + "/sglang/srt/model_executor/model_runner.py"
-line, text = next((n, t) for n, t in enumerate(open(path), 1) if "self.eagle_use_aux_hidden_state = False" in t)
-script = jedi.Script(path=path, project=jedi.Project(sys.argv[1]))
-print(len(script.get_references(line, text.index("eagle_use"))), "references")
+root, path, line, column = sys.argv[1:]
+script = jedi.Script(path=path, project=jedi.Project(root))
+print(len(script.get_references(int(line), int(column))), "references")
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU seconds and peak bytes of one process; ``said``: its last line of output, or why there is none."""
+    """CPU seconds, seconds of the clock and peak bytes of one process; ``said``: its last line of output, or why there is none."""
 
     seconds: float
+    clock: float
     peak: int
     said: str
 
 
-def measure(command: Sequence[str]) -> Cost:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table. ``value`` in ``unit``; ``target``: what it may be at most, None where nobody promised anything."""
+
+    title: str
+    value: float
+    unit: str
+    target: float | None
+    cost: Cost
+
+    @property
+    def missed(self) -> bool:
+        """Whether it is above its target, or no measurement at all."""
+        return self.target is not None and (self.cost.said.startswith("failed") or self.value > self.target)
+
+
+def measure(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
     """Runs a command to its end. Children are waited for by ``os.wait4``, so that each has its own account."""
+    env = {**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)}
+    start = time.monotonic()
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, env=env)
         _, status, usage = os.wait4(process.pid, 0)
+        clock = time.monotonic() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         lines = out.read().decode(errors="replace").strip().splitlines()
     said = lines[-1] if lines else ""
-    return Cost(
-        usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, said[:60] if process.returncode in (0, 1) else f"failed: {said[:50]}"
-    )
+    said = said[:60] if process.returncode in (0, 1) and "Error" not in said else f"failed: {said[:50]}"
+    return Cost(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss * 1024, said)
 
 
-def why(tree: Path, query: str, cache: str = "") -> Cost:
-    return measure([sys.executable, "-c", WHY, str(tree), query, cache, *ARGV.split()])
+def founding_command(scratch: Path) -> list[str]:
+    """The launch of the founding case, with both models' config.json where it says they are."""
+    command = COMMAND
+    for name in (TARGET, DRAFT):
+        place = scratch / "models" / name.lstrip("/")
+        place.mkdir(parents=True)
+        (place / "config.json").write_text(json.dumps(CONFIGS[f"{name}/config.json"]))
+        command = command.replace(name, str(place))
+    return shlex.split(command)
 
 
 def doubled(tree: Path, into: Path) -> Path:
@@ -100,18 +143,73 @@ def doubled(tree: Path, into: Path) -> Path:
     return into / "tree"
 
 
-def peers(tree: Path) -> list[tuple[str, Cost]]:
+def engine_rows(scratch: Path) -> Iterator[Row]:
+    """The product's own."""
+    small, large, argv = fetch_tree("sglang", "0.5.9"), fetch_tree("sglang", "0.5.23"), founding_command(scratch)
+    cache = str(scratch / "ir")
+
+    def asked(script: str, tree: Path, query: str, kept: str = "") -> Cost:
+        return measure([sys.executable, "-c", script, str(tree), kept, query, *argv])
+
+    def row(title: str, target: float, cost: Cost) -> Row:
+        return Row(title, cost.seconds, "s", target, cost)
+
+    yield row("why on 0.5.9, cold", 3, asked(WHY, small, QUERY_059))
+    asked(WHY, small, QUERY_059, cache)
+    yield row("why on 0.5.9, parsed modules kept", 1, asked(WHY, small, QUERY_059, cache))
+    found = row("why on 0.5.23, cold", 8, asked(WHY, large, QUERY_0523))
+    yield found
+    yield Row("  its memory", found.cost.peak / 1e6, "MB", 300, found.cost)
+    plain, twice = asked(AFTER_THE_GREP, small, QUERY_059), asked(AFTER_THE_GREP, doubled(small, scratch), QUERY_059)
+    yield Row("why on 0.5.9, tree doubled, apart from the grep", _more(plain, twice), "% more", 15, twice)
+    yield row("audit of 0.5.9, cold", 5, asked(AUDIT, small, ""))
+    asked(AUDIT, small, "", cache)
+    yield row("audit of 0.5.9, parsed modules kept", 2, asked(AUDIT, small, "", cache))
+    each = asked(AUDITS, small, "", cache)
+    yield Row(f"each of {LAUNCHES} audits of one tree", _number(each), "s", 0.5, each)
+    yield whole_run(scratch / "home")
+
+
+def whole_run(home: Path) -> Row:
+    """``rca run`` of the founding case over SSH on loopback, as the demonstration does it; the release is at hand, nothing else is."""
+    command = [sys.executable, "-m", "agent.cli.main", "demo", "--format", "json", "--quiet"]
+    environment = {"RCA_HOME": str(home)}
+    measure(command, environment)
+    for name in ("ir", "snapshots"):
+        shutil.rmtree(home / "cache" / name, ignore_errors=True)
+    cost = measure(command, environment)
+    return Row(
+        "rca run of the founding case on loopback, cold (clock)", cost.clock, "s", 3, replace(cost, said=f"{cost.seconds:.1f} s CPU")
+    )
+
+
+def _number(cost: Cost) -> float:
+    return float("nan") if cost.said.startswith("failed") else float(cost.said)
+
+
+def _more(before: Cost, after: Cost) -> float:
+    return (_number(after) / _number(before) - 1) * 100
+
+
+def peer_rows(tree: Path) -> Iterator[Row]:
     """What is installed of them."""
-    found = [("ast.parse of the tree", measure([sys.executable, "-c", PARSE, str(tree)]))]
+    file = tree / RUNNER
+    line, text = next((number, text) for number, text in enumerate(file.read_text().splitlines(), 1) if ATTRIBUTE in text)
+    place = [str(tree), str(file), str(line), str(text.index("eagle_use"))]
+
+    def row(title: str, command: Sequence[str]) -> Row:
+        cost = measure(command)
+        return Row(title, cost.seconds, "s", None, cost)
+
+    yield row("ast.parse of the tree", [sys.executable, "-c", PARSE, str(tree)])
     if _version("jedi"):
-        found.append((f"jedi {_version('jedi')}: references of one attribute", measure([sys.executable, "-c", JEDI, str(tree)])))
+        yield row(f"jedi {_version('jedi')}: references of one attribute", [sys.executable, "-c", JEDI, *place])
+    if server := shutil.which("basedpyright-langserver"):
+        client = [sys.executable, str(ROOT / "benchmarks" / "lsp_references.py")]
+        yield row(f"basedpyright {_version('basedpyright')}: the same, over LSP", [*client, *place, server, "--stdio"])
     if shutil.which("ast-grep"):
         pattern = ["ast-grep", "run", "--lang", "python", "--pattern", "$X.eagle_use_aux_hidden_state", str(tree)]
-        found.append((f"ast-grep {_version('ast-grep-cli')}: one pattern over the tree", measure(pattern)))
-    if shutil.which("basedpyright"):
-        file = str(tree / "sglang/srt/model_executor/model_runner.py")
-        found.append((f"basedpyright {_version('basedpyright')}: one file checked", measure(["basedpyright", "--level", "error", file])))
-    return found
+        yield row(f"ast-grep {_version('ast-grep-cli')}: one pattern over the tree", pattern)
 
 
 def _version(package: str) -> str:
@@ -121,22 +219,22 @@ def _version(package: str) -> str:
         return ""
 
 
+def shown(row: Row, first: float) -> str:
+    target = "" if row.target is None else f"<= {row.target:g}"
+    mark = "missed" if row.missed else ""
+    ratio = f"{row.cost.seconds / first:6.2f} x  {row.cost.peak / 1e6:5.0f} MB"
+    return f"{row.title:56} {row.value:8.2f} {row.unit:6} {target:7} {mark:6}  {ratio}  {row.cost.said}"
+
+
 def main() -> int:
-    small, large = fetch_tree("sglang", "0.5.9"), fetch_tree("sglang", "0.5.23")
-    rows = [("why on 0.5.9, cold", why(small, QUERY_059))]
-    with tempfile.TemporaryDirectory() as scratch:
-        cache = Path(scratch) / "ir"
-        why(small, QUERY_059, str(cache))
-        rows.append(("why on 0.5.9, parsed modules kept", why(small, QUERY_059, str(cache))))
-        rows.append(("why on 0.5.9, tree doubled", why(doubled(small, Path(scratch)), QUERY_059)))
-    rows.append(("why on 0.5.23, cold", why(large, QUERY_0523)))
-    rows += peers(small)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, tree-sitter {_version('tree-sitter')}")
-    first = rows[0][1].seconds
-    for title, cost in rows:
-        print(f"{title:58} {cost.seconds:7.2f} s  {cost.seconds / first:6.2f} x  {cost.peak / 1e6:6.0f} MB  {cost.said}")
-    print(f"peak of any child: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3:.0f} MB")
-    return 0
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for rows_of in (engine_rows(Path(scratch)), peer_rows(fetch_tree("sglang", "0.5.9"))):
+            for row in rows_of:
+                rows.append(row)
+                print(shown(row, rows[0].cost.seconds), flush=True)
+    return 1 if any(row.missed for row in rows) else 0
 
 
 if __name__ == "__main__":
