@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from agent.analysis import ir
 
 LOWERING_SOURCES = (
+    "imports.py",
+    "index.py",
     "ir.py",
     "lower_displays.py",
     "lower_expressions.py",
@@ -20,8 +22,9 @@ LOWERING_SOURCES = (
     "lowering.py",
     "source_text.py",
     "syntax.py",
+    "words.py",
 )
-"""The files of this package that decide what a module looks like: a cache is good for one edition of them."""
+"""The files of this package that decide what is kept, modules and what was found in texts: a cache is good for one edition of them."""
 
 
 class SummaryCache(Protocol):

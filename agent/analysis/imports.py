@@ -23,7 +23,12 @@ def importable_from(index: Index, start: str) -> frozenset[str]:
     """
     known = _IMPORTABLE.setdefault(index, {})
     if start not in known:
-        known[start] = _closure(index, start)
+        kept = index.kept(f"importable from {start}")
+        found = frozenset(kept.decode("utf-8", "surrogateescape").split("\0")) if kept is not None else None
+        if found is None or not found <= index.files | {start}:
+            found = _closure(index, start)
+            index.keep(f"importable from {start}", "\0".join(sorted(found)).encode("utf-8", "surrogateescape"))
+        known[start] = found
     return known[start]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from agent.analysis import ir, syntax
 from agent.analysis.cache import SummaryCache, pack, unpack
 from agent.analysis.outline import Def, Definition, Outline
-from agent.analysis.words import WordIndex, is_word, positions
+from agent.analysis.words import KIND, WordIndex, is_word, positions
 from agent.domain.errors import NotFoundOnHost
 from agent.domain.source import Absent, SourceTree, Unreadable, sha256
 
@@ -169,7 +170,37 @@ class Index:
 
     @cached_property
     def _words(self) -> WordIndex:
-        return WordIndex(self._contents())
+        if self._cache is None:
+            return WordIndex(self._contents())
+        content = self.kept(f"words {KIND}")
+        words = WordIndex.unpack(content) if content is not None else None
+        if words is None:
+            words = WordIndex(self._contents())
+            self.keep(f"words {KIND}", words.pack())
+        return words
+
+    def kept(self, what: str) -> bytes | None:
+        """What was worked out of the texts of exactly these files before, if it is kept and whole."""
+        packed = self._cache.get(self._key(what)) if self._cache is not None else None
+        try:
+            return zlib.decompress(packed) if packed is not None else None
+        except zlib.error:
+            return None
+
+    def keep(self, what: str, content: bytes) -> None:
+        """For the next process; only what follows from the Python files of the tree alone."""
+        if self._cache is not None and not self.unread:
+            self._cache.put(self._key(what), zlib.compress(content, 1))
+
+    def _key(self, what: str) -> str:
+        return sha256(f"{what} {self._digest}".encode("utf-8", "surrogateescape"))
+
+    @cached_property
+    def _digest(self) -> str:
+        """Of the paths of all files and of every Python file's text."""
+        names = "\0".join(sorted(self.files)).encode("utf-8", "surrogateescape")
+        texts = ((path.encode("utf-8", "surrogateescape"), sha256(content)) for path, content in self._contents())
+        return sha256(names + b"".join(path + b"\0" + digest.encode() for path, digest in texts))
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
         for path in sorted(self.files):

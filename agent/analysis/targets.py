@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
 from agent.analysis.callers import references
@@ -42,8 +44,20 @@ def _target(index: Index, path: str, line: int, chain: tuple[Def, ...]) -> Targe
 
 def line_text(index: Index, path: str, line: int) -> str:
     """A source line without its indentation; empty behind the end of the file."""
-    lines = index.module(path).source.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    return lines[line - 1].decode("utf-8", "replace").strip() if 0 < line <= len(lines) else ""
+    module = index.module(path)
+    source = module.source.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in module.source else module.source
+    starts = _STARTS.get(module)
+    if starts is None:
+        starts = _STARTS[module] = array("I", (0, *(found.end() for found in _NEWLINE.finditer(source))))
+    if not 0 < line <= len(starts):
+        return ""
+    end = starts[line] - 1 if line < len(starts) else len(source)
+    return source[starts[line - 1] : end].decode("utf-8", "replace").strip()
+
+
+_NEWLINE = re.compile(b"\n")
+_STARTS: WeakKeyDictionary[ir.Module, array[int]] = WeakKeyDictionary()
+"""Where each line starts: the lines of one file are asked for one by one, and many times."""
 
 
 # --- path:line ---------------------------------------------------------------------------------------------------------------

@@ -34,18 +34,27 @@ SUITE_FIELDS = {kind: _suite_fields(kind) for kind in _KINDS}
 """The fields that hold statements, directly or in handlers and cases, in file order."""
 
 
+_WITH_GAPS = {(kind, item.name) for kind in _KINDS for item in fields(kind) if "list" in str(item.type) and "None" in str(item.type)}
+"""Lists that may hold None in a node's place."""
+
+
 def children(node: ir.Node) -> list[ir.Node]:
     """Direct children in field order."""
     found: list[ir.Node] = []
-    for name in CHILD_FIELDS[type(node)]:
+    for name, gaps in _FIELDS[type(node)]:
         value = getattr(node, name)
         if value is None:
             continue
-        if type(value) is list:
+        if type(value) is not list:
+            found.append(value)
+        elif gaps:
             found.extend(item for item in value if item is not None)
         else:
-            found.append(value)
+            found += value
     return found
+
+
+_FIELDS = {kind: tuple((name, (kind, name) in _WITH_GAPS) for name in names) for kind, names in CHILD_FIELDS.items()}
 
 
 def walk(node: ir.Node, *, into_scopes: bool = True) -> Iterator[ir.Node]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 
@@ -28,7 +30,7 @@ def is_word(byte: bytes) -> bool:
 class WordIndex:
     """Every whole ASCII word of many files. Made in one pass: 20 MB take a quarter of a second, as much as thirty searches."""
 
-    def __init__(self, files: Iterable[tuple[str, bytes]]) -> None:
+    def __init__(self, files: Iterable[tuple[str, bytes]] = ()) -> None:
         self._paths: list[str] = []
         self._numbers: dict[bytes, array[int]] = {}
         for path, content in files:
@@ -37,10 +39,48 @@ class WordIndex:
             for word in set(content.translate(_BLANKED).split()):
                 found = self._numbers.get(word)
                 if found is None:
-                    self._numbers[word] = array("L", (number,))
+                    self._numbers[word] = array("I", (number,))
                 else:
                     found.append(number)
 
     def files_with(self, word: str) -> tuple[str, ...]:
         """In the order in which the files came; ``word`` is an ASCII identifier."""
         return tuple(self._paths[number] for number in self._numbers.get(word.encode(), ()))
+
+    def pack(self) -> bytes:
+        """As bytes, for ``unpack`` on a machine of this kind."""
+        paths, words = "\0".join(self._paths).encode("utf-8", "surrogateescape"), b" ".join(self._numbers)
+        counts, numbers = array("I", map(len, self._numbers.values())), array("I")
+        for found in self._numbers.values():
+            numbers += found
+        parts = (paths, words, counts.tobytes(), numbers.tobytes())
+        return _HEAD.pack(*map(len, parts)) + b"".join(parts)
+
+    @classmethod
+    def unpack(cls, content: bytes) -> WordIndex | None:
+        """None for anything that ``pack`` did not write."""
+        if len(content) < _HEAD.size:
+            return None
+        lengths = _HEAD.unpack_from(content)
+        parts, at = [], _HEAD.size
+        for length in lengths:
+            parts.append(content[at : at + length])
+            at += length
+        made, words, counts, numbers = cls(), parts[1].split(), array("I"), array("I")
+        if at != len(content) or len(parts[2]) % counts.itemsize or len(parts[3]) % numbers.itemsize:
+            return None
+        counts.frombytes(parts[2])
+        numbers.frombytes(parts[3])
+        made._paths = parts[0].decode("utf-8", "surrogateescape").split("\0") if parts[0] else []
+        if len(words) != len(counts) or sum(counts) != len(numbers) or max(numbers, default=-1) >= len(made._paths):
+            return None
+        at = 0
+        for word, count in zip(words, counts, strict=True):
+            made._numbers[word] = numbers[at : at + count]
+            at += count
+        return made
+
+
+_HEAD = struct.Struct("=4Q")
+KIND = f"{sys.byteorder} {array('I').itemsize}"
+"""What machines must have in common to read each other's packed words."""

@@ -411,8 +411,10 @@ def _global_writes(module: ir.Module) -> dict[str, list[int]]:
     found = _GLOBALS.get(module)
     if found is None:
         found = _GLOBALS[module] = {}
-        functions = [d.node for d in Outline(module).definitions if isinstance(d.node, ir.FunctionDef)]
-        for function in functions if any(positions(module.source, "global")) else ():
+        definitions = Outline(module).definitions if any(positions(module.source, "global")) else ()
+        for function in (d.node for d in definitions if isinstance(d.node, ir.FunctionDef)):
+            if b"global" not in module.source[function.start_byte : function.end_byte]:
+                continue
             nodes = list(walk(function, into_scopes=False))
             for name in {name for node in nodes if isinstance(node, ir.Global) for name in node.names}:
                 binding = (node for node in nodes if isinstance(node, ir.Stmt) and not isinstance(node, (ir.Expr, ir.FunctionDef)))

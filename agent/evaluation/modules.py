@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.analysis import ir
+from agent.analysis.index import Index, once_a_word
 from agent.analysis.scopes import bound_names
 from agent.analysis.walk import walk
 from agent.evaluation import facts
@@ -147,13 +148,15 @@ _TOP_IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import\b|import[ \t]+([\
 
 def _hard_imports(m: Machine, module: ModuleV) -> list[str]:
     """Modules that a module imports at its top level outside any condition or ``try``: by text, since hundreds are asked for one answer."""
-    content = m.index.read(module.path)
-    names: list[str] = []
-    for found in _TOP_IMPORT.finditer(content if isinstance(content, bytes) else b""):
-        name = (found.group(1) or found.group(2)).decode()
-        level = len(name) - len(name.lstrip("."))
-        names.append(absolute(module, name.lstrip("."), level))
-    return names
+    return [absolute(module, name.lstrip("."), len(name) - len(name.lstrip("."))) for name in _top_imports(m.index, module.path)]
+
+
+@once_a_word
+def _top_imports(index: Index, path: str) -> tuple[str, ...]:
+    """As they are written in a file, dots included."""
+    content = index.read(path)
+    found = _TOP_IMPORT.finditer(content if isinstance(content, bytes) else b"")
+    return tuple((each.group(1) or each.group(2)).decode() for each in found)
 
 
 def module_name(module: ModuleV, name: str) -> AV:

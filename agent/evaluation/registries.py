@@ -53,11 +53,17 @@ def _fillers(module: ir.Module, name: str) -> list[str]:
     """Top-level functions that change the container through its global name."""
     found = []
     for statement in module.body:
-        if not isinstance(statement, ir.FunctionDef) or name in scope_of(statement).local:
+        if not isinstance(statement, ir.FunctionDef) or not _names(module, statement, name) or name in scope_of(statement).local:
             continue
         if any(_changes(node, name) for node in walk(statement)):
             found.append(statement.name)
     return found
+
+
+def _names(module: ir.Module, function: ir.FunctionDef, name: str) -> bool:
+    """Whether a function's text can name the container: only then is its body looked at."""
+    start = min([function.start_byte, *(decorator.start_byte for decorator in function.decorators)])
+    return not name.isascii() or name.encode() in module.source[start : function.end_byte]
 
 
 def _changes(node: ir.Node, name: str) -> bool:
