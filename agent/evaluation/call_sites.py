@@ -13,6 +13,7 @@ from agent.analysis.callers import Reference, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
 from agent.analysis.mentions import calling_files, in_a_text
+from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
@@ -77,7 +78,16 @@ class CallSites:
                 continue
             if ref.call is not None and not may_accept(func, ref.call):
                 continue
-            yield ref
+            if not self._in_another_program(ref):
+                yield ref
+
+    def _in_another_program(self, ref: Reference) -> bool:
+        """Whether the place runs only where another module than the launch's is the program."""
+        around = ref.chain[0] if ref.chain else None
+        if not isinstance(around, ir.FunctionDef) or around.decorators or around in self.m.entered:
+            return False
+        programs = programs_with(self.m.index, ref.path, around)
+        return bool(programs) and self.m.entry_path not in (programs or ())
 
     def references(self, name: str) -> Iterator[Reference]:
         """Every place that refers to a name, in the launch's files that do more than define or import it."""
@@ -112,7 +122,7 @@ class CallSites:
 
     def constructor_sites(self, owner: ClassV) -> list[Reference]:
         """Where an object of the class, or of one derived from it, is made."""
-        used = list(self.references(owner.name))
+        used = [ref for ref in self.references(owner.name) if not self._in_another_program(ref)]
         found = [ref for ref in used if ref.kind == "call" or (ref.kind == "value" and ref.role in ("dict", "return"))]
         if makes_itself(owner):  # ``cls(...)`` names no class: such a site cannot be followed
             found += [ref for ref in used if ref.kind == "value"][:1] or used[:1]

@@ -64,6 +64,7 @@ class Frame:
         "is_class",
         "kept",
         "label",
+        "last",
         "locals",
         "loops",
         "module",
@@ -101,6 +102,7 @@ class Frame:
         self.only: frozenset[ir.Node] | None = None
         self.hollow: frozenset[ir.Node] = frozenset()
         self.until: ir.Node | None = None
+        self.last = 0
 
 
 class Tested(NamedTuple):

@@ -34,6 +34,7 @@ from agent.evaluation.values import (
 
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
+    from agent.evaluation.passed_over import Stale
     from agent.evaluation.watch import Watch
 
 MAX_SNAPSHOTS = 8
@@ -113,7 +114,7 @@ class Machine:
         self.entry_path = ""
         self.caught: dict[ir.Node, AV] = {}
         self.forced: dict[ir.Node, bool] = {}
-        self.stale: dict[Cell, Cell | None] = {}
+        self.stale: dict[Cell, Stale] = {}
         self.made_after = 0
         self.watched: dict[ir.Node, Watch] = {}
         self.has_call_facts = any("(" in name or ")" in name for name in facts)

@@ -8,9 +8,10 @@ is read as what it was, joined with all that is written to an attribute of that 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.analysis import ir
+from agent.analysis.effects import attributes_written
 from agent.analysis.touches import ANY, Ref, Touched, Touches
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
@@ -48,6 +49,24 @@ Written = dict[object, dict[str, Cell]]
 """The cells that a run has written, by owner and name."""
 
 
+class Passed(NamedTuple):
+    """What is passed over, and the function that it stands in."""
+
+    part: ir.Node
+    path: str
+    function: ir.FunctionDef
+
+
+class Stale:
+    """What was passed over since a cell was written, and the cell as it may be by now, where somebody has read it."""
+
+    __slots__ = ("passed", "read")
+
+    def __init__(self) -> None:
+        self.passed: list[Passed] = []
+        self.read: Cell | None = None
+
+
 class PassedOver:
     """One for all questions of a launch."""
 
@@ -55,17 +74,20 @@ class PassedOver:
         self.m = demand.m
         self.demand = demand
         self.touches: dict[ir.Node, Touches] = {}
+        self.passing: Passed | None = None
+        self.effects: dict[ir.Node, frozenset[str] | None] = {}
 
     def leave_out(self, part: ir.Node) -> None:
         """Called for each statement, or head of one, that the run of the moment leaves out."""
         func = self.m.frame.func
-        if func is None or not isinstance(func.node, ir.FunctionDef):
-            return
+        if func is None or not isinstance(func.node, ir.FunctionDef) or part.line > self.m.frame.last:
+            return  # what comes after all that is asked about changes what is left behind, and that is looked for when it is read
         touches = self.touches.get(func.node)
         if touches is None:
             touches = self.touches[func.node] = Touches(func.node)
         touched = touches.by(part)
         if touched:
+            self.passing = Passed(part, func.module.path, func.node)
             self._change(touched, f"it may be changed at {func.module.path}:{part.line}, which was passed over")
 
     def _change(self, touched: Touched, reason: str) -> None:
@@ -166,7 +188,8 @@ class PassedOver:
         held = []
         for name, cell in cells.items():
             if name[:1] not in "<[{":
-                self.m.stale.setdefault(cell, None)
+                assert self.passing is not None
+                self.m.stale.setdefault(cell, Stale()).passed.append(self.passing)
             value = _looked_at(cell)
             held += _items(value) if isinstance(value, (Seq, Map)) else [value] if value is not None else []
         return held
@@ -175,28 +198,36 @@ class PassedOver:
 
     def cell(self, location: Location, cell: Cell) -> Cell:
         """The cell as it may be by now."""
-        if not self._is_stale(cell):
+        passed = self._passed(cell)
+        if not passed or not any(self._may_write(each, location[1]) for each in passed):
             return self.demand.later.cell(location, cell)
-        found = self.m.stale.get(cell)
-        if found is None:
+        stale = self.m.stale.setdefault(cell, Stale())
+        if stale.read is None:
             value = cell.value.resolve() if isinstance(cell.value, Lazy) else cell.value
-            found = Cell(
+            stale.read = Cell(
                 one_of([value, *self._meanwhile(*location)]), cell.place, (cell,), cell.control, cell.previous, cell.text, cell.name
             )
-            self.m.stale[cell] = found
-        return found
+        return stale.read
 
-    def _is_stale(self, cell: Cell) -> bool:
-        """Itself, or one of those that met in it."""
+    def _passed(self, cell: Cell) -> list[Passed]:
+        """What was passed over since the cell, or one of those that met in it, was written."""
         stale, pending, seen = self.m.stale, [cell], set[int]()
+        found: list[Passed] = []
         while pending and len(seen) < 32:
             current = pending.pop()
             if current in stale:
-                return True
+                found += stale[current].passed
             if id(current) not in seen:
                 seen.add(id(current))
                 pending += [dep for dep in current.deps if dep.name == cell.name and dep.place is not None]
-        return False
+        return found
+
+    def _may_write(self, passed: Passed, name: str) -> bool:
+        """Whether what was passed over may write an attribute or global of this name."""
+        if passed.part not in self.effects:
+            self.effects[passed.part] = attributes_written(self.m.index, passed.path, passed.part, passed.function)
+        written = self.effects[passed.part]
+        return written is None or name in written
 
     def _meanwhile(self, owner: object, name: str) -> Iterable[AV]:
         attributes = self.demand.attributes

@@ -12,7 +12,7 @@ from agent.evaluation.forward import deep_recursion
 from agent.evaluation.frames import Dead, Frame, Leaf, Tested, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
-from agent.evaluation.slices import hollow_around, slice_of
+from agent.evaluation.slices import hollow_around, last_line, slice_of
 from agent.evaluation.state import Cell, Place, State, merge
 from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Seq, Tup, Unk, candidates, one_of
 from agent.evaluation.watch import Watch
@@ -113,6 +113,7 @@ class Runs:
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
         frame.hollow = hollow_around(outline, criteria or (), node)
+        frame.last = last_line(outline, node, criteria or (), reads)
         frame.until = _only_reached(outline, node, reads or {})
         frame.deadline = m.steps + max(QUESTION_FUEL, m.call_fuel)
         m.frame = frame

@@ -32,7 +32,7 @@ def slice_of(
     chosen: set[ir.Node] = set()
     names: set[str] = set()
     attributes: set[tuple[str, str]] = set()
-    last = max((_turned(outline, function, node, reads or {}) for node in wanted), default=function.end)
+    last = last_line(outline, function, wanted, reads)
     local = _assigned(function)
     own = _Methods(outline, function)
     closed = set(forced) | hollow_around(outline, wanted, function)
@@ -56,6 +56,13 @@ def slice_of(
                 _choose(outline, function, statement, chosen, names, attributes, closed)
                 grown = True
     return frozenset(chosen)
+
+
+def last_line(
+    outline: Outline, function: ir.FunctionDef, criteria: Iterable[ir.Node], reads: Mapping[ir.Node, tuple[ir.Node, ...]] | None = None
+) -> int:
+    """The last line of the function that may run before what is asked about."""
+    return max((_turned(outline, function, node, reads or {}) for node in criteria), default=function.end)
 
 
 def hollow_around(outline: Outline, criteria: Iterable[ir.Node], function: ir.FunctionDef) -> frozenset[ir.Node]:
