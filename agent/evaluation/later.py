@@ -295,7 +295,8 @@ class Later:
         function = self._function(writer)
         if function is None and self.m.index.statement_at(writer.path, writer.line) in self.marks:
             return []
-        if function is not None and function in self.followed and not (self.strict or puts_back(function, name)):
+        followed = function in self.followed and owner not in self.runs.made_along  # what the forward run wrote is not in those
+        if function is not None and followed and not (self.strict or puts_back(function, name)):
             return []
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
             return []
@@ -331,7 +332,7 @@ class Later:
         along = self.runs.made_along.get(owner)
         if along is None or not isinstance(owner, Instance) or not isinstance(owner.cls, ClassV):
             return False
-        return self.occasions.only_in_making(path, function, owner.cls.name, *along)
+        return self.occasions.only_in_making(path, function, owner.cls.name, along)
 
     def _left_by(self, owner: Instance, function: ir.FunctionDef, name: str) -> list[AV]:
         """What a method of an object that a module holds leaves in the attribute: it is run on the object, with what its callers give."""

@@ -14,6 +14,7 @@ from agent.analysis.writers import receivers_by_text, writers_in
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
+from agent.evaluation.runs import Making
 from agent.evaluation.values import AV, ClassV, Instance, candidates
 
 MAX_CLIMB = 6
@@ -60,7 +61,7 @@ class Occasions:
 
     def _every_site_passed(self, path: str, function: ir.FunctionDef) -> bool:
         sites = self.sites(path, function)
-        if not sites:
+        if not sites or function in self.followed:
             return False
         for site in sites:
             caller = site.chain[-1] if site.chain else None
@@ -105,23 +106,21 @@ class Occasions:
         within = (site.chain and site.kind == "call" and not self.followed.intersection(site.chain) for site in sites)
         return bool(sites) and all(within)
 
-    def only_in_making(
-        self, path: str, function: ir.FunctionDef, name: str, run_of: ir.Node | None, entered: frozenset[ir.Node], depth: int = 0
-    ) -> bool:
-        """Whether a run that made an object of a class entered the function, and each call of it stands in a function that makes one first.
+    def only_in_making(self, path: str, function: ir.FunctionDef, name: str, making: Making, depth: int = 0) -> bool:
+        """Whether the run that made an object of a class entered the function, and a call of it that the run has not made is on another.
 
-        Then a later call is on another object. ``name``: of the class; ``run_of``: the function that the run was of.
+        So it is where each call stands in a function that makes one first. ``name``: of the class.
         """
-        sites = self.sites(path, function) if function in entered and depth < MAX_CLIMB else None
+        sites = self.sites(path, function) if function in making.entered and depth < MAX_CLIMB else None
         if not sites:
             return False
         for site in sites:
             caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
             if site.kind != "call" or caller is None:
                 return False
-            if caller is run_of or (caller in entered and _calls(caller, name)):
+            if site.call in making.calls if caller is making.run_of else caller in making.entered and _calls(caller, name):
                 continue
-            if not self.only_in_making(site.path, caller, name, run_of, entered, depth + 1):
+            if not self.only_in_making(site.path, caller, name, making, depth + 1):
                 return False
         return True
 

@@ -104,7 +104,7 @@ class Parameters:
         """The argument at one call site: nothing where the site is never reached."""
         params = [p for p in func.node.params if p.kind in ("posonly", "normal")]
         skip = 1 if owner is not None and not any(isinstance(d, ir.Name) and d.id == "staticmethod" for d in func.node.decorators) else 0  # type: ignore[union-attr]
-        if site.kind == "value" and not _as_target(site):
+        if site.kind == "value" and not self._as_target(site):
             return [Unk(f"{param.name} of {func.qualname}(), which is handed on at {site.path}:{site.line}")]
         watch = Watch(param.name, params.index(param) - skip if param in params else -1, site.kind == "value")
         if not self.reaches(site, watch, context):
@@ -113,6 +113,11 @@ class Parameters:
             return []
         default = func.defaults.get(param.name, Unk(f"{param.name} of {func.qualname}()"))
         return [default if value is ABSENT else value for value in watch.seen]
+
+    def _as_target(self, site: Reference) -> bool:
+        """``Process(target=f, args=...)``: what is given to the function stands in the call."""
+        call = _call_around(self.m.index.outline(site.path).parents, site.node)
+        return call is not None and any(keyword.name == "target" and keyword.value is site.node for keyword in call.keywords)
 
     def _on_nobody(self, site: Reference, owner: ClassV | None) -> bool:
         """Whether the site stands in a method of a class of which this launch makes no object."""
@@ -189,11 +194,6 @@ def only_asked(ref: Reference) -> bool:
     calls = (node for node in walk(ref.statement) if isinstance(node, ir.Call) and isinstance(node.func, ir.Name))
     asking = (call for call in calls if call.func.id in ("isinstance", "issubclass"))  # type: ignore[attr-defined]
     return ref.kind == "value" and any(ref.node in walk(call) for call in asking)
-
-
-def _as_target(site: Reference) -> bool:
-    """``Process(target=f, args=...)``: what is given to the function stands in the call."""
-    return site.call is not None and any(k.name == "target" and k.value is site.node for k in site.call.keywords)
 
 
 def _call_around(parents: dict[ir.Node, ir.Node], node: ir.Node) -> ir.Call | None:

@@ -26,8 +26,13 @@ Reads = dict[ir.Node, tuple[ir.Node, ...]]
 Parameter = Callable[[FuncV, ClassV | None, ir.Param, Context], AV]
 """What a parameter of a function may be."""
 
-Making = tuple[ir.Node | None, frozenset[ir.Node]]
-"""The function that a run was of, and those that it entered."""
+
+class Making(NamedTuple):
+    """The function that a run was of, the functions that it entered, and the calls that it made."""
+
+    run_of: ir.Node | None
+    entered: frozenset[ir.Node]
+    calls: frozenset[ir.Node]
 
 
 class Run(NamedTuple):
@@ -182,7 +187,7 @@ class Runs:
 
     def _keep_objects(self, mark: int, function: ir.Node | None) -> None:
         """Objects that a run made outlive it: their cells move to the layer that all runs share."""
-        along: Making = (function, frozenset(self.m.entered))
+        along = Making(function, frozenset(self.m.entered), frozenset(self.m.calls))
         chain = []
         layer: State | None = self.m.state
         while layer is not None and layer is not self.base:
