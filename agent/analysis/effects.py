@@ -29,7 +29,7 @@ def attributes_written(index: Index, path: str, part: ir.Node, function: ir.Func
 
     Whatever has the name of what is called counts, in the whole tree; importing a module and reading an attribute write none.
     """
-    first = _own(part, _variables(function), _outside(index, path))
+    first = _own(part, _variables(function), outside_names(index, path))
     if first is None:
         return None
     found, pending = set(first[0]), sorted(first[1])
@@ -63,7 +63,7 @@ def _by_name(index: Index, name: str) -> Written:
         for function in parts:
             if isinstance(each.node, ir.ClassDef) and function.name not in _MAKING | {"__enter__", "__exit__"}:
                 continue
-            own = _own(function, _variables(function), _outside(index, each.path))
+            own = _own(function, _variables(function), outside_names(index, each.path))
             if own is None:
                 return None
             written |= own[0]
@@ -92,8 +92,8 @@ def _by_another_name(index: Index, name: str) -> frozenset[str] | None:
 
 
 @once_a_word
-def _outside(index: Index, path: str) -> frozenset[str]:
-    """Names under which a file imports modules that are not of the tree, or keeps what a call into one gave it, as loggers."""
+def outside_names(index: Index, path: str) -> frozenset[str]:
+    """Names under which a file has what is not of the tree: modules, what is imported from them, what a call into one gave, as loggers."""
     inside: set[str] = set()
     outside: set[str] = set()
     for node in (node for statement in index.module(path).body for node in walk(statement)):
@@ -101,10 +101,14 @@ def _outside(index: Index, path: str) -> frozenset[str]:
             for alias in node.names:
                 root = alias.name.partition(".")[0]
                 (inside if index.module_path(root) or index.is_package(root) else outside).add(alias.asname or root)
+        elif isinstance(node, ir.ImportFrom):
+            root = (index.import_source(path, node) or ".").partition(".")[0]
+            known = not root or index.module_path(root) is not None or index.is_package(root)
+            (inside if known else outside).update(alias.asname or alias.name for alias in node.names)
     for node in index.module(path).body:
         if isinstance(node, ir.Assign) and isinstance(node.value, ir.Call) and root_name(node.value.func) in outside:
             outside.update(name for target in node.targets for name in target_names(target))
-        elif isinstance(node, ir.Stmt) and not isinstance(node, (ir.Import, ir.FunctionDef, ir.ClassDef)):
+        elif isinstance(node, ir.Stmt) and not isinstance(node, (ir.Import, ir.ImportFrom, ir.FunctionDef, ir.ClassDef)):
             inside |= bound_names(node)
     return frozenset(outside - inside)
 

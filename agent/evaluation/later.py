@@ -14,9 +14,11 @@ from agent.analysis import ir
 from agent.analysis.arguments import arguments
 from agent.analysis.attribute_names import may_write
 from agent.analysis.callers import Reference
+from agent.analysis.effects import outside_names
 from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
 from agent.analysis.own_names import own_names
+from agent.analysis.resolve import root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.words import positions
@@ -257,13 +259,18 @@ class Later:
             return False
         binding = [each for each in statements(function.body) if binds(each, name)]
         if all(param.name != name for param in function.params):
+            loops = [node for node in walk(function) if isinstance(node, (ir.For, ir.While)) and node.line <= line <= node.end]
+            until = max((node.end for node in loops), default=line)  # in a loop what stands below comes before, one turn earlier
+            binding = [each for each in binding if each.line <= until]
             return bool(binding) and all(self._makes_another(each, path, line, cls) for each in binding)
         sites = None if binding else self.occasions.sites(path, function)
         return bool(sites) and all(self._gives_another(site, function, name, cls, called, depth) for site in sites or ())
 
     def _makes_another(self, statement: ir.Stmt, path: str, line: int, cls: ClassV) -> bool:
-        """``name = cls(...)`` in another class, ``name = Other(...)``."""
+        """``name = cls(...)`` in another class, ``name = Other(...)``, ``name = library.call(...)``."""
         value = statement.value if isinstance(statement, ir.Assign) else None
+        if isinstance(value, ir.Call) and root_name(value.func) in outside_names(self.m.index, path):
+            return True
         if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Name):
             return False
         if value.func.id == "cls":
