@@ -87,7 +87,7 @@ def receivers_by_text(index: Index, attr: str) -> tuple[tuple[str, int, str], ..
             elif before.endswith((b'"', b"'")):
                 name = _SET_BY_NAME.search(before)
                 if name is not None:
-                    found.append((path, content.count(b"\n", 0, at) + 1, (name[1] or name[2]).decode()))
+                    found.append((path, content.count(b"\n", 0, at) + 1, (name[1] or name[2] or name[3]).decode()))
     return tuple(found)
 
 
@@ -144,7 +144,9 @@ _ANNOTATED = rb":(?:[^=\n,)\[]|\[(?:(?!\w\s*:)[^=\n])*)*"
 """What stands between a name and a class in its annotation: no other parameter."""
 _WRITTEN = re.compile(rb"\s*(?:(?:[-+*/|&%@^]|//|\*\*|<<|>>)?=(?!=)|(:)[^=\n]*=(?!=)|(,)[^=()\n]*=(?!=))")
 _BOUND_BY = re.compile(rb"(?:^|\n)[ \t]*(?:async[ \t]+)?(?:for|del|with[^\n]*\bas|except[^\n]*\bas)[ \t][\w., ]*\.$")
-_SET_BY_NAME = re.compile(rb"(?:(?:set|del)attr|__setattr__)\(\s*(?:[\w.]*\.)?(\w+)\s*,\s*[\"']$|(\w+)\.__dict__\[\s*[\"']$")
+_SET_BY_NAME = re.compile(
+    rb"(?:(?:set|del)attr|__setattr__)\(\s*(?:[\w.]*\.)?(\w+)\s*,\s*[\"']$|(\w+)\.__dict__\[\s*[\"']$|\bvars\(\s*(?:[\w.]*\.)?(\w+)\s*\)\[\s*[\"']$"
+)
 _READING = re.compile(
     rb"\s*(?:\.(?:get|keys|values|items|copy|index|count)\b|\[[^\[\]=\n]*\](?!\s*(?:[-+*/|&%@^]|//|\*\*|<<|>>)?=(?!=)|\[|\.(?:append|add|update|pop|clear|extend|insert|remove)\b)"
     rb"|(?::[^=\n]*)?=(?!=)|==|!=|[<>]|(?:in|is|and|or|not|if|else|for)\b|:\s*(?:#.*)?$)",

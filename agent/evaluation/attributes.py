@@ -25,6 +25,7 @@ from agent.evaluation.values import (
     FuncV,
     Instance,
     ListObj,
+    Map,
     ModuleV,
     OneOf,
     PropertyV,
@@ -168,7 +169,14 @@ def _from_class(m: Machine, obj: Instance, name: str) -> AV:
 
 
 def instance_dict(m: Machine, obj: Instance) -> DictObj:
-    """``vars(obj)`` as a fresh dict: writes to it are not seen by the object."""
+    """``vars(obj)``: reading and writing it is reading and writing the object."""
+    found = DictObj()
+    found.mirrors = obj
+    return found
+
+
+def instance_map(m: Machine, obj: Instance) -> Map:
+    """The attributes that an object has of its own."""
     names: dict[str, tuple[AV, AV]] = {}
     layer = m.state
     chain = []
@@ -184,7 +192,7 @@ def instance_dict(m: Machine, obj: Instance) -> DictObj:
     more = more_attributes(m, obj)
     if more is not None:
         names = {**{n: (Const(n), v) for n, v in more.items()}, **names}
-    return m.new_dict({k: v for k, v in names.items() if v[1] is not ABSENT}, "" if more is not None else obj.open)
+    return Map({k: v for k, v in names.items() if v[1] is not ABSENT}, "" if more is not None else obj.open)
 
 
 def bind_to(m: Machine, value: AV, obj: AV, owner: ClassV, name: str) -> AV:
@@ -247,7 +255,7 @@ def _class(m: Machine, cls: ClassV, name: str) -> AV:
         hook = class_attribute(m, meta, "__getattr__")
         if hook is not None:
             return m.call(BoundV(hook[0], cls), [Const(name)], {})
-    return ABSENT
+    return Unk(f"{cls.name}.{name}", "object") if hasattr(type, name) else ABSENT
 
 
 def _builtin(m: Machine, obj: BuiltinV, name: str) -> AV:

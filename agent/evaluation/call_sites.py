@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
-from agent.analysis.callers import Reference, references_in
+from agent.analysis.callers import Reference, called_name, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
 from agent.analysis.mentions import calling_files, in_a_text
@@ -17,6 +18,7 @@ from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
+from agent.evaluation.makers import unnamed_maker
 from agent.evaluation.values import ClassV, FuncV
 
 MAX_LISTED = 100
@@ -37,15 +39,16 @@ class CallSites:
         self.m = m
         self.definitions = definitions
         self.by_name: dict[str, bool] = {}
-        self.callers: dict[ir.Node, list[Reference]] = {}
+        self.below: dict[ClassV, tuple[ClassV, ...]] = {}
+        self.callers: dict[tuple[ir.Node, ClassV | None], list[Reference]] = {}
 
     def of(self, func: FuncV, owner: ClassV | None) -> list[Reference]:
         """Call sites of a function by name, the first MAX_LISTED; of ``__init__`` those of its class and its subclasses."""
-        found = self.callers.get(func.node)
+        found = self.callers.get((func.node, owner))
         if found is None:
             constructor = owner is not None and func.name in ("__init__", "__new__")
             everywhere = self.constructor_sites(owner) if owner is not None and constructor else self._call_sites(func, owner)
-            found = self.callers[func.node] = list(islice(everywhere, MAX_LISTED))
+            found = self.callers[func.node, owner] = list(islice(everywhere, MAX_LISTED))
         return found
 
     @cached_property
@@ -64,12 +67,20 @@ class CallSites:
         within = (path for path in self._files(func.name) if in_a_text(self.m.index.read(path), func.name))
         texts = (ref for path in within for ref in references_in(self.m.index.module(path), func.name) if ref.kind in ("string", "getattr"))
         found = any(func.node not in ref.chain and not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
-        source = func.module.ir.source if func.module.ir is not None else b""
-        self.by_name[func.name] = found or (func.owner is not None and _WORKED_OUT.search(source) is not None)
+        self.by_name[func.name] = found or (func.owner is not None and self.worked_out_beside(func))
         return self.by_name[func.name]
+
+    def worked_out_beside(self, func: FuncV) -> bool:
+        """Whether the module of a method calls methods by names that it works out."""
+        source = func.module.ir.source if func.module.ir is not None else b""
+        return _WORKED_OUT.search(source) is not None
 
     def _call_sites(self, func: FuncV, owner: ClassV | None) -> Iterator[Reference]:
         for ref in self.references(func.name):
+            if ref.kind == "getattr" and _for_a_call(ref):
+                if owner is not None or ref.receiver is not None:
+                    yield replace(ref, kind="value", call=None)
+                continue
             if ref.kind not in ("call", "value", "super"):
                 continue
             if owner is not None and not self._may_receive(ref, owner):
@@ -111,6 +122,20 @@ class CallSites:
             return self._related(around[-1], ref.path, owner)
         return True
 
+    def derived(self, cls: ClassV) -> tuple[ClassV, ...]:
+        """Every class of the tree below this one that the launch can import."""
+        if cls not in self.below:
+            self.below[cls] = ()
+            found: dict[ClassV, None] = {}
+            for ref in self.references(cls.name) if cls.node is not None else ():
+                if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
+                    definition = next(d for d in self.m.index.outline(ref.path).definitions if d.node is ref.statement)
+                    each = self.definitions.class_of(definition)
+                    if each is not None and cls in each.mro:
+                        found |= {each: None, **dict.fromkeys(self.derived(each))}
+            self.below[cls] = tuple(found)
+        return self.below[cls]
+
     def _related(self, node: ir.ClassDef, path: str, owner: ClassV) -> bool:
         if owner.node is node:
             return True
@@ -118,24 +143,53 @@ class CallSites:
             return True
         definition = next((d for d in self.m.index.outline(path).definitions if d.node is node), None)
         cls = self.definitions.class_of(definition) if definition is not None else None
-        return cls is None or owner in cls.mro or "?" in cls.opaque
+        if cls is None or owner in cls.mro or "?" in cls.opaque:
+            return True
+        return any(owner in each.mro for each in self.derived(cls))  # a class that derives from both
 
     def constructor_sites(self, owner: ClassV) -> list[Reference]:
-        """Where an object of the class, or of one derived from it, is made."""
-        used = [ref for ref in self.references(owner.name) if not self._in_another_program(ref)]
-        found = [ref for ref in used if ref.kind == "call" or (ref.kind == "value" and ref.role in ("dict", "return"))]
-        if makes_itself(owner):  # ``cls(...)`` names no class: such a site cannot be followed
-            found += [ref for ref in used if ref.kind == "value"][:1] or used[:1]
+        """Where an object of the class, or of one derived from it, is made; a place of kind "value" where that cannot be followed."""
+        return list(dict.fromkeys(self._constructor_sites(owner, owner, {owner})))
+
+    def _constructor_sites(self, owner: ClassV, cls: ClassV, seen: set[ClassV]) -> Iterator[Reference]:
+        """Calls that give ``owner.__init__`` its arguments for objects of ``cls``, which has no other."""
+        unnamed = unnamed_maker(self.m.index, self.importable, self.references, cls)
+        used = [ref for ref in self.references(cls.name) if not self._in_another_program(ref)]
+        yield from (ref for ref in used if ref.kind == "call")
+        if unnamed is not None:
+            yield unnamed
         for ref in used:
             if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
-                found += self._subclass_sites(ref.path, ref.statement)
-        return found
+                yield from self._subclass_sites(owner, ref, seen)
 
-    def _subclass_sites(self, path: str, node: ir.ClassDef) -> list[Reference]:
-        init = next((s for s in node.body if isinstance(s, ir.FunctionDef) and s.name == "__init__"), None)
+    def _subclass_sites(self, owner: ClassV, base: Reference, seen: set[ClassV]) -> Iterator[Reference]:
+        definition = next((d for d in self.m.index.outline(base.path).definitions if d.node is base.statement), None)
+        cls = self.definitions.class_of(definition) if definition is not None else None
+        if cls is None:
+            yield replace(base, kind="value", call=None)
+            return
+        if cls in seen or owner not in cls.mro:
+            return
+        seen.add(cls)
+        first = next((each for each in cls.mro if "__init__" in each.names), owner)
+        if first is owner or "__init__" not in owner.names:
+            yield from self._constructor_sites(owner, cls, seen)
+            return
+        init = next((s for s in first.node.body if isinstance(s, ir.FunctionDef) and s.name == "__init__"), None) if first.node else None
         if init is None:
-            return [ref for ref in self.references(node.name) if ref.kind == "call"]
-        return [ref for ref in references_in(self.m.index.module(path), "__init__") if ref.kind in ("super", "call") and init in ref.chain]
+            yield replace(base, kind="value", call=None)
+        else:
+            within = references_in(self.m.index.module(first.module.path), "__init__")
+            yield from (ref for ref in within if ref.kind in ("super", "call") and init in ref.chain)
+        for ref in self.references(cls.name):
+            if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
+                yield from self._subclass_sites(owner, ref, seen)
+
+
+def _for_a_call(ref: Reference) -> bool:
+    """``methodcaller("name", ...)``, ``getattr(x, "name")``: what is found may be called with anything."""
+    named = called_name(ref.call) if ref.call is not None else ""
+    return named == "methodcaller" or (named == "getattr" and not isinstance(ref.statement, ir.If))
 
 
 def may_accept(func: FuncV, call: ir.Call) -> bool:
@@ -174,10 +228,3 @@ _UNCHANGED = frozenset(
     "staticmethod classmethod property cached_property abstractmethod override final lru_cache cache contextmanager".split()
 )
 _UNCHANGED_FROM = ("torch.", "triton.", "numba.", "nvtx.")
-
-
-def makes_itself(cls: ClassV) -> bool:
-    """Whether a method of the class calls ``cls(...)``: such a call does not name the class."""
-    module = cls.module.ir
-    text = module.source[cls.node.start_byte : cls.node.end_byte] if module is not None and cls.node is not None else b""
-    return b"cls(" in text or b"__class__(" in text or re.search(rb"\btype\(\w+\)\(", text) is not None

@@ -34,6 +34,8 @@ def callables_in(m: Machine, values: Iterable[AV], depth: int = 3) -> list[AV]:
 
 def forget(m: Machine, value: AV, reason: str) -> None:
     """What ``value`` holds, at any depth, may have been changed by code that was not followed."""
+    if isinstance(value, DictObj) and value.mirrors is not None:
+        return  # who is given an object's ``vars`` is taken to read them
     if isinstance(value, (ListObj, DictObj)):
         inner = contents(m, value)
         m.store((value, "[]" if isinstance(value, ListObj) else "{}"), Seq((), reason) if isinstance(value, ListObj) else Map({}, reason))

@@ -21,8 +21,8 @@ from agent.analysis.writers import holds_one, receivers_by_text
 from agent.domain.values import Known, Unknown, Value
 from agent.domain.verdict import ChangedBy, Guard, WhyAnswer
 from agent.evaluation import explain
-from agent.evaluation.later import MAKING
 from agent.evaluation.receivers import snake_case
+from agent.evaluation.runs import MAKING
 from agent.evaluation.settings import configurations
 from agent.evaluation.values import ClassV
 

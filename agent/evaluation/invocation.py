@@ -27,6 +27,8 @@ def invoke(m: Machine, func: FuncV, args: list[AV], kwargs: dict[str, AV], *, on
     if m.drained:
         m.frontier[node] = func
         return Unk(f"{func.qualname}() was not followed: it runs after the configuration is made")
+    if m.between is not None:
+        m.between((*args, *kwargs.values()))
     if m.depth >= MAX_DEPTH or m.active.get(node, 0) >= MAX_ACTIVE:
         return skip(m, func, args, kwargs, f"{func.qualname}() calls itself too deeply")
     if m.demand is not None and m.active.get(node, 0) and _says_nothing(func, args, kwargs):

@@ -29,6 +29,7 @@ from agent.evaluation.frames import Frame
 from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.occasions import MAX_CLIMB, Occasions, puts_back, taken_before
 from agent.evaluation.receivers import snake_case
+from agent.evaluation.runs import MAKING
 from agent.evaluation.state import Cell, Location, Place, State
 from agent.evaluation.values import (
     ABSENT,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 SHARED_FUEL, SHARED_TOTAL = 40_000, 60_000
 """Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
 ASIDE = 400
-MAKING = frozenset({"__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__"})
 _REFLECTIVE = ("setattr", "update")
 _FIXED = (FuncV, ClassV, ModuleV)
 
@@ -221,7 +221,7 @@ class Later:
             if receiver in ("self", "cls"):
                 meant = self._in_class(path, line, cls)
             else:
-                so = receiver in own if own is not None else _called_so(receiver, called)
+                so = receiver in own if own is not None else called_so(receiver, called)
                 meant = by_any_name or so or holds_one(index, path, receiver, (base.name for base in cls.mro))
                 meant = meant or (bool(written) and self.alone(cls, name))
                 if meant and not by_any_name and self._given_others(path, line, receiver, cls, called):
@@ -285,7 +285,7 @@ class Later:
         shown = value.id if isinstance(value, ir.Name) else value.attr
         if shown in ("self", "cls"):
             return not self._in_class(site.path, site.line, cls)
-        if not _called_so(shown, called) and not holds_one(self.m.index, site.path, shown, (base.name for base in cls.mro)):
+        if not called_so(shown, called) and not holds_one(self.m.index, site.path, shown, (base.name for base in cls.mro)):
             return True
         return isinstance(value, ir.Name) and self._given_others(site.path, site.line, shown, cls, called, depth + 1)
 
@@ -430,7 +430,7 @@ def _global_writes(module: ir.Module) -> dict[str, list[int]]:
     return found
 
 
-def _called_so(receiver: str, called: set[str]) -> bool:
+def called_so(receiver: str, called: set[str]) -> bool:
     """Whether a receiver may be an object that is known by these names."""
     return any(receiver == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
 

@@ -6,7 +6,7 @@ every stored value the statement that wrote it. Constructs and library models ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from agent.analysis import ir
@@ -17,6 +17,7 @@ from agent.domain.source import Files
 from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, Raised, Tested, TooLong
 from agent.evaluation.state import Cell, Control, Location, Place, State, merge
 from agent.evaluation.values import (
+    ABSENT,
     AV,
     ClassV,
     Const,
@@ -59,12 +60,12 @@ class Machine:
     def __init__(
         self, index: Index, launch: Launch, files: Files, facts: Mapping[str, Any], *, fuel: int = 1_500_000, call_fuel: int = 150_000
     ) -> None:
-        from agent.evaluation.attributes import get_attribute
+        from agent.evaluation.attributes import get_attribute, instance_map
         from agent.evaluation.calls import call
         from agent.evaluation.constructs import EXPRESSIONS, STATEMENTS
         from agent.evaluation.truth import truth
 
-        self._get_attribute, self._call, self._truth = get_attribute, call, truth
+        self._get_attribute, self._call, self._truth, self._attributes = get_attribute, call, truth, instance_map
         self.index = index
         self.launch = launch
         self.files = files
@@ -119,6 +120,8 @@ class Machine:
         self.watched: dict[ir.Node, Watch] = {}
         self.has_call_facts = any("(" in name or ")" in name for name in facts)
         self.enter: Callable[[FuncV], bool] | None = None
+        self.between: Callable[[Iterable[AV]], None] | None = None
+        """Told of each call, with what it is given, while an attribute is worked out: what is called may read it."""
         self.logged: list[tuple[Place, str, str, Control | None, bool]] = []
         self._statements: dict[type, Handler] = STATEMENTS
         self._expressions: dict[type, Handler] = EXPRESSIONS
@@ -150,7 +153,20 @@ class Machine:
     def store(self, location: Location, value: AV) -> None:
         """Writes a cell with its provenance."""
         state = self.state
+        if type(location[0]) is DictObj and location[0].mirrors is not None:
+            self._mirror(location[0].mirrors, value)
+            return
         state.own[location] = Cell(value, self.place(), tuple(self.reads[:12]), self.control, state.get(location), "", location[1])
+
+    def _mirror(self, obj: Instance, content: AV) -> None:
+        """What is written to ``vars(x)`` is written to ``x``."""
+        assert isinstance(content, Map)
+        before = self._attributes(self, obj).items
+        for name in [*before, *(name for name in content.items if name not in before)]:
+            value = content.items[name][1] if name in content.items else Unk(content.open) if content.open else ABSENT
+            if isinstance(name, str) and (name not in before or before[name][1] is not value):
+                self.store((obj, name), value)
+        obj.open = obj.open or content.open
 
     def items(self, obj: ListObj) -> Seq:
         """Content of a list or set; open where some items may be missing: see ``selection`` for those."""
@@ -169,6 +185,8 @@ class Machine:
 
     def entries(self, obj: DictObj) -> Map:
         """Content of a dict."""
+        if obj.mirrors is not None:
+            return self._attributes(self, obj.mirrors)
         cell = self.state.get((obj, "{}"))
         if cell is None:
             return Map({}, "its content is not known")

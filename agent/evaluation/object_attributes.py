@@ -28,7 +28,9 @@ def attribute_row(engine: LaunchEngine, name: str) -> Setting | None:
     value = demand.attribute_of(cls, attribute)
     if value is None or value is ABSENT:
         return None
-    places = demand.attributes.writers.get((demand.receivers.of(cls), attribute), ())
+    held = demand.receivers.of(cls)
+    value = demand.attributes.overridden(held, attribute, value)
+    places = demand.attributes.writers.get((held, attribute), ())
     found, m = effective(outward(engine.machine, value)), engine.machine
     written = tuple(ChangedBy(path=place.path, line=place.line, text=source_line(m, place.path, place.line)) for place in places)
     verdict = "defaulted" if found.status == "known" else "unknown"

@@ -14,6 +14,7 @@ from agent.analysis.writers import receivers_by_text, writers_in
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
+from agent.evaluation.makers import tells_others
 from agent.evaluation.runs import Making
 from agent.evaluation.values import AV, ClassV, Instance, candidates
 
@@ -88,9 +89,17 @@ class Occasions:
             return False
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
         if owner is not None:  # whoever is given an object may call its methods
-            return not any(ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name))
+            return not self._known_outside(path, owner) and not any(
+                ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name)
+            )
         sites = self.sites(path, function)
         return sites is not None and all(self._site_not_reached(site) for site in sites)
+
+    def _known_outside(self, path: str, owner: ir.ClassDef) -> bool:
+        """Whether what stands around the class when it is defined may keep it: a decorator, a base from outside or one that listens."""
+        definition = next((each for each in self.m.index.outline(path).definitions if each.node is owner), None)
+        cls = self.definitions.class_of(definition) if definition is not None else None
+        return cls is None or bool(cls.opaque) or tells_others(cls)
 
     def _site_not_reached(self, site: Reference) -> bool:
         caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)

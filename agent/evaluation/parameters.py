@@ -6,14 +6,15 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
 from agent.analysis.walk import walk
-from agent.evaluation.call_sites import CallSites, handed_on_unchanged, makes_itself
+from agent.evaluation.call_sites import CallSites, handed_on_unchanged
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
 from agent.evaluation.machine import Machine
+from agent.evaluation.makers import unnamed_maker
 from agent.evaluation.modules import import_module
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.runs import Reads, Runs
-from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, ModuleV, Unk, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, ModuleV, Unk, given, may_lack, one_of
 from agent.evaluation.watch import Watch
 
 MAX_MAKERS = 6
@@ -85,6 +86,8 @@ class Parameters:
     def _over_sites(self, func: FuncV, owner: ClassV | None, param: ir.Param, context: Context) -> AV:
         if not handed_on_unchanged(func):
             return Unk(f"{param.name} of {func.qualname}(), which is decorated")
+        if owner is not None and self.call_sites.worked_out_beside(func):
+            return Unk(f"{param.name} of {func.qualname}(), which may be called by a name that is worked out")
         constructor = owner is not None and func.name in ("__init__", "__new__")
         sites = [context.site] if constructor and context.site is not None else self.call_sites.of(func, owner)
         if len(sites) > MAX_SITES:
@@ -112,7 +115,7 @@ class Parameters:
         if watch.seen and self._on_nobody(site, owner):
             return []
         default = func.defaults.get(param.name, Unk(f"{param.name} of {func.qualname}()"))
-        return [default if value is ABSENT else value for value in watch.seen]
+        return [or_default(value, default) for value in watch.seen]
 
     def _as_target(self, site: Reference) -> bool:
         """``Process(target=f, args=...)``: what is given to the function stands in the call."""
@@ -136,7 +139,7 @@ class Parameters:
         return self.unmade.get(cls, False)
 
     def _no_site_reached(self, cls: ClassV) -> bool:
-        if makes_itself(cls):
+        if unnamed_maker(self.m.index, self.call_sites.importable, self.call_sites.references, cls) is not None:
             return False
         sites: list[Reference] = []
         for ref in self.call_sites.references(cls.name):
@@ -187,6 +190,11 @@ class Parameters:
 
         self.runs.in_module(module, note)
         return bool(watch.seen)
+
+
+def or_default(value: AV, default: AV) -> AV:
+    """An argument of a call that may not give it."""
+    return one_of([given(value), default]) if may_lack(value) else default if value is ABSENT else value
 
 
 def only_asked(ref: Reference) -> bool:

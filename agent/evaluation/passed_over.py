@@ -86,6 +86,8 @@ class PassedOver:
         if touches is None:
             touches = self.touches[func.node] = Touches(func.node)
         touched = touches.by(part)
+        if touched.calls and self.m.between is not None:
+            self.m.between([value for ref in touched.refs for value in self._behind(*ref)])
         if touched:
             self.passing = Passed(part, func.module.path, func.node)
             self._change(touched, f"it may be changed at {func.module.path}:{part.line}, which was passed over")

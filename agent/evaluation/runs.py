@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agent.analysis import ir
@@ -14,11 +14,14 @@ from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.slices import hollow_around, last_line, slice_of
 from agent.evaluation.state import Cell, Place, State, merge
-from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Seq, Tup, Unk, candidates, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Seq, Tup, Unk, candidates, one_of, same
 from agent.evaluation.watch import Watch
 
 QUESTION_FUEL = 12_000
 """Statements run in one function."""
+
+MAKING = frozenset({"__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__"})
+"""Methods that run before anybody else has the object."""
 
 Reads = dict[ir.Node, tuple[ir.Node, ...]]
 """The expressions of a statement that matter to a question."""
@@ -67,6 +70,7 @@ _KEPT = (
     "frontier",
     "stale",
     "made_after",
+    "between",
 )
 """What of the machine belongs to one run and is put back after it."""
 
@@ -115,6 +119,8 @@ class Runs:
         m.state = State(self.base, certain=False)
         mark = m.made_after = Instance(func, "").serial
         m.stale = {}
+        meanwhile: list[AV] = []
+        m.between = self._noting(wanted, func.name in MAKING, meanwhile) if wanted is not None else None
         frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
         frame.func, frame.owner, frame.only = func, owner, only
         frame.hollow = hollow_around(outline, criteria or (), node)
@@ -131,6 +137,7 @@ class Runs:
             with deep_recursion():
                 self._bind(frame, func, owner, context, receiver)
                 stored = self._execute(frame, node, wanted)
+                stored = one_of([stored, *meanwhile]) if stored is not None and meanwhile else stored
         finally:
             self.effort.nesting -= 1
             self.effort.total += m.steps - before
@@ -140,12 +147,26 @@ class Runs:
             self._restore(kept)
         return seen
 
+    def _noting(self, wanted: tuple[Instance, str], alone: bool, meanwhile: list[AV]) -> Callable[[Iterable[AV]], None]:
+        """Collects what the method leaves in an attribute for as long as a call lasts; ``alone``: nobody else has the object yet."""
+        before = self.m.state.get(wanted)
+
+        def note(args: Iterable[AV]) -> None:
+            cell = self.m.state.get(wanted)
+            if cell is None or cell is before or (alone and not any(wanted[0] in candidates(arg) for arg in args)):
+                return
+            value = cell.value.resolve() if isinstance(cell.value, Lazy) else cell.value
+            if not any(same(value, each) for each in meanwhile):
+                meanwhile.append(value)
+
+        return note
+
     def _bind(self, frame: Frame, func: FuncV, owner: ClassV | None, context: Context, receiver: Instance | None) -> None:
         static = any(isinstance(d, ir.Name) and d.id == "staticmethod" for d in func.node.decorators)  # type: ignore[union-attr]
         classy = any(isinstance(d, ir.Name) and d.id == "classmethod" for d in func.node.decorators)  # type: ignore[union-attr]
         for number, param in enumerate(func.node.params):
             if number == 0 and owner is not None and not static:
-                value: AV = owner if classy or func.name == "__new__" else receiver or self.receivers.of(owner, context)
+                value: AV = owner if classy or func.name == "__new__" else receiver or self._any_of(owner, context)
                 frame.receiver = value
             elif param.kind == "vararg":
                 value = Unk(f"*{param.name} of {func.qualname}()", "tuple")
@@ -155,6 +176,10 @@ class Runs:
                 value = Lazy(lambda p=param: self.parameter(func, owner, p, context))  # type: ignore[misc]
             place, text = Place(func.module.path, param.line), f"{param.name} of {func.qualname}()"
             self.m.state.own[(frame, param.name)] = Cell(value, place, (), None, None, text, param.name)
+
+    def _any_of(self, owner: ClassV, context: Context) -> AV:
+        """What a method runs on: of an enumeration one of its members."""
+        return self.receivers.of(owner, context) if owner.enum_members is None else one_of(owner.enum_members.values())
 
     def _execute(self, frame: Frame, node: ir.FunctionDef, wanted: tuple[Instance, str] | None) -> AV | None:
         m = self.m

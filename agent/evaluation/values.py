@@ -155,14 +155,14 @@ class ListObj(Obj):
 
 
 class DictObj(Obj):
-    """Content: a Map under ``{}``. ``factory`` is the default factory of a defaultdict."""
+    """Content: a Map under ``{}``. ``factory``: of a defaultdict; ``mirrors``: the object whose ``vars`` this is."""
 
-    __slots__ = ("factory", "kind")
+    __slots__ = ("factory", "kind", "mirrors")
 
     def __init__(self, kind: str = "dict", origin: str = "", factory: AV | None = None) -> None:
         super().__init__(origin)
-        self.kind = kind
-        self.factory = factory
+        self.kind, self.factory = kind, factory
+        self.mirrors: Instance | None = None
 
 
 class Perhaps(AV):

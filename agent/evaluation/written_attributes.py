@@ -8,9 +8,9 @@ from agent.analysis import ir
 from agent.analysis.attribute_names import may_write
 from agent.analysis.writers import Writer, holds_one, receivers_by_text, reflective_by_text, writers_in
 from agent.evaluation.attributes import class_attribute, lookup_attribute
-from agent.evaluation.call_sites import makes_itself
 from agent.evaluation.definitions import underlying
-from agent.evaluation.parameters import MAX_SITES
+from agent.evaluation.later import called_so
+from agent.evaluation.parameters import MAX_SITES, or_default
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ABSENT, AV, ClassV, Instance, Unk, candidates, one_of
@@ -28,13 +28,11 @@ class WrittenAttributes:
         self.effort = demand.effort
         self.receivers = demand.receivers
         self.runs = demand.runs
-        self.definitions = demand.definitions
         self.call_sites = demand.call_sites
         self.parameters = demand.parameters
         self.later = demand.later
         self.known: dict[tuple[Instance, str], AV] = {}
         self.writers: dict[tuple[Instance, str], tuple[Place, ...]] = {}
-        self.below: dict[ClassV, tuple[ClassV, ...]] = {}
 
     def value(self, obj: Instance, name: str) -> AV | None:
         """The attribute of a receiver known by class only, over all methods that write it; None where nothing in the class does."""
@@ -89,17 +87,27 @@ class WrittenAttributes:
         """A field over all calls that make such a record."""
         assert cls.fields is not None
         sites = self.call_sites.constructor_sites(cls)
-        handed_on = any(ref.kind == "value" for ref in sites) or makes_itself(cls)
+        handed_on = any(ref.kind == "value" for ref in sites)
         if not sites or len(sites) > MAX_SITES or handed_on:
             return [Unk(f"{name} is a field of {cls.name}, given where one is made")]
-        values: list[AV] = []
+        replaced = self._replaced(name)
+        values: list[AV] = [replaced] if replaced is not None else []
         for site in sites:
             watch = Watch(name, list(cls.fields).index(name), False)
             if not self.parameters.reaches(site, watch):
                 return [Unk(f"{name} of {cls.name}: the call at {site.path}:{site.line} was not followed")]
             values += watch.seen
         default = cls.fields[name].default or Unk(f"the default of {name}")
-        return [default if value is ABSENT else value for value in values]
+        return [or_default(value, default) for value in values]
+
+    def _replaced(self, name: str) -> AV | None:
+        """``replace(record, name=value)``, ``record._replace(**changes)``: another record, of whatever class."""
+        for function in ("replace", "_replace", "evolve"):
+            for ref in self.call_sites.references(function):
+                given = [each.name for each in ref.call.keywords] if ref.call is not None else [None] if ref.kind == "value" else []
+                if name in given or (None in given and function != "replace"):
+                    return Unk(f"{name} may be given anew at {ref.path}:{ref.line}")
+        return None
 
     def overridden(self, obj: Instance, name: str, value: AV) -> AV:
         """``value`` joined with what the attribute is on objects of derived classes that define or write it themselves."""
@@ -110,26 +118,12 @@ class WrittenAttributes:
         found = [value]
         self.effort.pending.add(key)
         try:
-            for derived in self.derived(obj.cls):
+            for derived in self.call_sites.derived(obj.cls):
                 if any(writer.owner is derived.node and writer.kind != "keyword" for writer in writers_in(derived.module.ir, name)):  # type: ignore[arg-type]
                     found.append(lookup_attribute(self.m, self.receivers.of(derived), name))
         finally:
             self.effort.pending.discard(key)
         return one_of([v for each in found for v in candidates(each) if v is not ABSENT]) if len(found) > 1 else value
-
-    def derived(self, cls: ClassV) -> tuple[ClassV, ...]:
-        """Every class of the tree below this one that the launch can import."""
-        if cls not in self.below:
-            self.below[cls] = ()
-            found: dict[ClassV, None] = {}
-            for ref in self.call_sites.references(cls.name) if cls.node is not None else ():
-                if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
-                    definition = next(d for d in self.m.index.outline(ref.path).definitions if d.node is ref.statement)
-                    each = self.definitions.class_of(definition)
-                    if each is not None and cls in each.mro:
-                        found |= {each: None, **dict.fromkeys(self.derived(each))}
-            self.below[cls] = tuple(found)
-        return self.below[cls]
 
     def _class_level(self, cls: ClassV, name: str) -> AV | None:
         found = class_attribute(self.m, cls, name)
@@ -151,20 +145,30 @@ class WrittenAttributes:
         around = self.m.index.enclosing(path, line) if any(path == base.module.path for base in cls.mro) else ()
         return any(base.node in around for base in cls.mro)
 
+    def _in_any(self, path: str, line: int, cls: ClassV) -> bool:
+        """In the class, a base of it, or one that is derived from it."""
+        return self._in_class(path, line, cls) or any(self._in_class(path, line, each) for each in self.call_sites.derived(cls))
+
     def _from_outside(self, cls: ClassV, name: str) -> list[AV]:
         """Writers through another name than ``self``: counted when the name says that it holds such an object."""
         made = self.receivers.made.get(cls, ())
         kinds = {snake_case(base.name) for base in cls.mro}.union(*(self.later.names.get(obj, ()) for obj in made))
         index = self.m.index
-        rows = reflective_by_text(index, "setattr")
-        unnamed = [row[:2] for row in rows if row[2] == "self" and row[0] in self.call_sites.importable and self._in_class(*row[:2], cls)]
-        if any(may_write(index, *row, name) for row in unnamed):
-            return [Unk(f"{name} may be written by setattr() with a name that is worked out")]
+        for path, line, receiver in (row for function in ("setattr", "update") for row in reflective_by_text(index, function)):
+            if path not in self.call_sites.importable:
+                continue
+            meant = self._in_any(path, line, cls) if receiver == "self" else called_so(receiver, kinds)
+            meant = meant or (receiver != "self" and holds_one(index, path, receiver, (base.name for base in cls.mro)))
+            if meant and may_write(index, path, line, name):
+                return [Unk(f"{name} may be written at {path}:{line} under a name that is worked out")]
         for path, line, receiver in receivers_by_text(index, name):
             if receiver in ("self", "cls") or path not in self.call_sites.importable:
                 continue
-            named = any(kind == receiver or kind.endswith("_" + receiver) or receiver.endswith("_" + kind) for kind in kinds)
-            if named or self.later.alone(cls, name) or holds_one(index, path, receiver, (base.name for base in cls.mro)):
+            if (
+                called_so(receiver, kinds)
+                or self.later.alone(cls, name)
+                or holds_one(index, path, receiver, (base.name for base in cls.mro))
+            ):
                 return [Unk(f"{name} is also written at {path}:{line}")]
             self.m.assume("attributes that are written through names of other kinds belong to other objects")
         return []

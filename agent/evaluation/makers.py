@@ -1,0 +1,144 @@
+"""Ways to an object that no call by the name of its class shows: the class is handed on, looked up by name, or makes objects of itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from agent.analysis import ir
+from agent.analysis.callers import Reference
+from agent.analysis.index import Index
+from agent.analysis.resolve import dotted_text
+from agent.evaluation.values import ClassV
+
+Refer = Callable[[str], Iterator[Reference]]
+
+_MAKES_ITSELF = re.compile(rb"\bcls\(|\b__class__\(|\btype\(\w+\)\(|\bcls\.__new__\(|\b__new__\(\s*cls\b")
+_HANDED_TO = frozenset({"argument", "default", "dict", "list", "assigned", "lambda", "return"})
+_ASKING = frozenset({"isinstance", "issubclass", "cast", "hasattr", "getattr", "id", "super", "TypeVar", "NewType"})
+"""Calls that make no object of a class that they are given."""
+_KEEPS_TO_ITSELF = frozenset(
+    "dataclass dataclasses.dataclass total_ordering functools.total_ordering final typing.final runtime_checkable "
+    "typing.runtime_checkable unique enum.unique".split()
+)
+"""Decorators of a class that hand it to nobody."""
+_HEEDLESS_BASES = (
+    *("builtins.", "abc.", "typing.", "typing_extensions.", "enum.", "threading.", "multiprocessing.", "collections.", "argparse.", "ast."),
+    *("logging.", "contextlib.", "dataclasses.", "io.", "json.", "queue.", "socketserver.", "http.", "html.", "string.", "ctypes."),
+    *("torch.", "transformers.", "pydantic.", "msgspec.", "starlette.", "fastapi."),
+)
+"""Libraries whose classes keep no list of what derives from them in order to make such objects."""
+_BY_ANNOTATION = ("pydantic", "msgspec", "sqlmodel", "strawberry")
+_BY_NAME = re.compile(rb"\bglobals\(\)\s*(?:\[|\.get\()|\b(?:vars\(|locals\()\)|\bmodules\[\s*__name__\s*\]")
+
+
+def makes_itself(cls: ClassV) -> bool:
+    """Whether a method of the class or of a base calls ``cls(...)`` or copies itself: such a call does not name the class."""
+    return any(base.node is not None and _MAKES_ITSELF.search(_text(base)) for base in cls.mro)
+
+
+def unnamed_maker(index: Index, importable: frozenset[str], refer: Refer, cls: ClassV) -> Reference | None:
+    """A place through which an object of the class itself may be made without its name being called; None where there is none."""
+    node = cls.node
+    module = cls.module.ir
+    if node is None or module is None:
+        return None
+    here = _place(module, node)
+    if makes_itself(cls) or tells_others(cls) or _BY_NAME.search(module.source):
+        return here
+    handed = next((ref for ref in refer(cls.name) if hands_on(index, ref) or _asks_a_library(index, ref, cls)), None)
+    if handed is not None:
+        return replace(handed, kind="value", call=None)
+    return here if _listed_by_a_base(cls, refer) or _looked_up(index, importable, cls) else None
+
+
+def hands_on(index: Index, ref: Reference) -> bool:
+    """Whether the reference gives the class to something that may call it: it is kept, returned, or given to a function."""
+    if ref.kind in ("getattr", "unsupported"):
+        return True
+    if ref.kind == "string":
+        return ref.role in ("argument", "dict", "list") and _dotted(ref.node)
+    if ref.kind != "value":
+        return False
+    parents = index.outline(ref.path).parents
+    around = parents.get(ref.node)
+    if ref.role in _HANDED_TO:
+        return not _only_asked(ref.node, parents)
+    if isinstance(around, ir.Subscript):  # ``Box[int](...)``
+        outer = parents.get(around)
+        return isinstance(outer, ir.Call) and outer.func is around
+    return not isinstance(around, (ir.Attribute, ir.Compare, ir.Handler))
+
+
+def _asks_a_library(index: Index, ref: Reference, cls: ClassV) -> bool:
+    """``Class.from_file(...)``, where that is a method of a base from outside; an annotation, by which libraries make objects."""
+    if not cls.opaque:
+        return False
+    if ref.kind == "annotation":
+        return any(base.startswith(_BY_ANNOTATION) for base in cls.opaque)
+    around = index.outline(ref.path).parents.get(ref.node)
+    return isinstance(around, ir.Attribute) and ref.kind == "value" and not any(around.attr in base.names for base in cls.mro)
+
+
+def _only_asked(node: ir.Node, parents: dict[ir.Node, ir.Node]) -> bool:
+    """Within the arguments of ``isinstance`` and its like, also as one of several; or within a type that is written out."""
+    at = parents.get(node)
+    while isinstance(at, (ir.TupleExpr, ir.BinOp, ir.Keyword)):
+        at = parents.get(at)
+    if isinstance(at, ir.Call):
+        return (dotted_text(at.func) or "?").rpartition(".")[2] in _ASKING
+    return isinstance(at, ir.Subscript)
+
+
+def _dotted(node: ir.Node) -> bool:
+    """``"package.module.Class"``, ``"module:Class"``: an import by text."""
+    return isinstance(node, ir.Constant) and isinstance(node.value, str) and ("." in node.value or ":" in node.value)
+
+
+def _place(module: ir.Module, node: ir.ClassDef) -> Reference:
+    return Reference(module=module, line=node.line, kind="value", role="other", node=node, statement=node)
+
+
+def _text(cls: ClassV) -> bytes:
+    module = cls.module.ir
+    return module.source[cls.node.start_byte : cls.node.end_byte] if module is not None and cls.node is not None else b""
+
+
+def _known_decorators(node: ir.ClassDef) -> bool:
+    return all((dotted_text(each.func if isinstance(each, ir.Call) else each) or "?") in _KEEPS_TO_ITSELF for each in node.decorators)
+
+
+def tells_others(cls: ClassV) -> bool:
+    """Whether a decorator, a base or a metaclass of the tree hears of the class when it is defined."""
+    if cls.node is not None and not _known_decorators(cls.node):
+        return True
+    if any(not base.startswith(_HEEDLESS_BASES) for base in cls.opaque) or any(
+        isinstance(base.kwargs.get("metaclass"), ClassV) for base in cls.mro
+    ):
+        return True
+    return any("__init_subclass__" in base.names for base in cls.mro[1:])
+
+
+def _listed_by_a_base(cls: ClassV, refer: Refer) -> bool:
+    """``Base.__subclasses__()``, also of what is not known to be another class."""
+    names = {base.name for base in cls.mro} | {"cls", "self"}
+    for ref in refer("__subclasses__"):
+        last = (dotted_text(ref.receiver) or "?").rpartition(".")[2] if ref.receiver is not None else "?"
+        if last in names or not last[:1].isupper():
+            return True
+    return False
+
+
+def _looked_up(index: Index, importable: frozenset[str], cls: ClassV) -> bool:
+    """``getattr(module, name)``, ``getattr(import_module("module"), name)`` with the module of the class."""
+    last = cls.module.dotted.rpartition(".")[2]
+    quoted = re.compile(rb"[\"']" + re.escape(cls.module.dotted.encode()) + rb"[\"']")
+    named = re.compile(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + re.escape(last.encode()) + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))")
+    for path in index.files_with(last):
+        content = index.read(path) if path in importable else b""
+        if not isinstance(content, bytes) or named.search(content):
+            return True
+        if (b"import_module" in content or b"__import__" in content or b"sys.modules" in content) and quoted.search(content):
+            return True
+    return False
