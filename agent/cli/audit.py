@@ -103,7 +103,7 @@ def _asked_itself(where: Where, what: What, output: Output, names: Sequence[str]
             if unknown not in before:
                 wiring.tell(f"{unknown.what} is not known: {unknown.why}")
         seen = observed(audit, log_of(session), answer)
-        seen = replace(seen, notices=(told.warning,) if told.warning else ())
+        seen = replace(seen, notices=(*seen.notices, *([told.warning] if told.warning else [])))
         return await think(lambda: _only(seen, session.engine, names)) if names else seen
 
     return ask_session(where, what, output, "rca audit", work)

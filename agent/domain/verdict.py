@@ -230,7 +230,7 @@ class AuditAnswer(Plain):
     unread_keys: tuple[DeadKey, ...] = ()
     assumptions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
-    """What the asking itself did, where it was more than reading."""
+    """What a reader must know of the answer: that the launch fails on the way, that asking did more than reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from agent.evaluation.handed_on import LaterChange, final, handed_on
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import CommandLine, command_line
 from agent.evaluation.models.environment import environ
-from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward
+from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, records
 from agent.evaluation.smells import smells
 from agent.evaluation.state import Cell
 from agent.evaluation.values import ClassV, Instance
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from agent.evaluation.interface import Engine
 
 
+_UNFINISHED = "this launch fails while it works its settings out: they are shown as they stand when it does"
+
+
 def audit(engine: LaunchEngine) -> AuditAnswer:
     """The whole answer; everything is read off the one forward run but for the dead keys, and for what changes a setting later."""
     m = engine.machine
@@ -33,7 +36,7 @@ def audit(engine: LaunchEngine) -> AuditAnswer:
     dead, unread = dead_and_unread(engine)
     return AuditAnswer(
         settings=tuple(map(masked, rows)), dead_config=dead, raises=raises(m), smells=smells(engine), unread_keys=unread,
-        assumptions=(*m.assumptions, *resting),
+        assumptions=(*m.assumptions, *resting), notices=(_UNFINISHED,) if m.unfinished else (),
     )  # fmt: skip
 
 
@@ -114,7 +117,7 @@ def _fields(m: Machine) -> list[Setting]:
     line = command_line(m)
     configured = configurations(m)
     found: dict[str, Setting] = {}
-    for name in dict.fromkeys(name for obj in configured for name in m.settled[obj]):
+    for name in dict.fromkeys(name for obj in configured for name in records(m)[obj]):
         found[name] = _shared(m, line, name)
     for namespace in line.namespaces:
         for name, option in line.options.items():

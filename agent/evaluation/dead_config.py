@@ -102,10 +102,11 @@ def _judge(engine: LaunchEngine, path: str, key: str, value: Any) -> DeadKey | N
                 return None
     if not readers:
         return None
-    return DeadKey(file=path, key=key, value=mask(key, value), readers=tuple(readers), counterfactuals=_openers(engine, readers[0]))
+    return DeadKey(file=path, key=key, value=mask(key, value), readers=tuple(readers), counterfactuals=openers(engine, readers[0]))
 
 
-def _openers(engine: LaunchEngine, reader: Reader) -> tuple[Any, ...]:
+def openers(engine: LaunchEngine, reader: Reader) -> tuple[Any, ...]:
+    """Changes under which the reader runs."""
     from agent.evaluation.counterfactual import counterfactuals
 
     return counterfactuals(engine, f"{reader.path}:{reader.line}", engine.judged(engine.targets(f"{reader.path}:{reader.line}")[0]))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent.analysis import ir
 from agent.analysis.occurrences import Occurrence, occurrences
 from agent.domain.verdict import Place
-from agent.evaluation.concrete import NotConcrete, concrete
+from agent.evaluation.concrete import NotConcrete
+from agent.evaluation.conditions import compared
 from agent.evaluation.frames import Dead
 from agent.evaluation.state import State
 from agent.evaluation.values import AV, ClassV, Unk
@@ -156,26 +156,13 @@ def _truth(engine: LaunchEngine, value: AV, at: Occurrence, part: ir.Expr) -> bo
     try:
         if part is at.node:
             return engine.machine.truth(value)
-        if isinstance(part, ir.Compare) and len(part.ops) == 1:
-            return _compared(engine, value, at, part)
+        if isinstance(part, ir.Compare) and isinstance(at.node, ir.Attribute):
+            return compared(engine.machine, part, at.node.attr, value)
         if isinstance(part, ir.Call) and isinstance(part.func, ir.Attribute) and part.func.value is at.node and not part.args:
             return _asked(engine, value, part.func.attr)
     except (NotConcrete, TypeError, ValueError, KeyError, Dead):
         pass
     return None
-
-
-def _compared(engine: LaunchEngine, value: AV, at: Occurrence, part: ir.Compare) -> bool | None:
-    sides = [concrete(engine.machine, value) if node is at.node else _literal(node) for node in (part.left, part.comparators[0])]
-    return bool(_OPERATORS[part.ops[0]](*sides))
-
-
-def _literal(node: ir.Expr) -> Any:
-    if isinstance(node, ir.Constant):
-        return node.value
-    if isinstance(node, (ir.TupleExpr, ir.ListExpr, ir.SetExpr)):
-        return [_literal(each) for each in node.items]
-    raise NotConcrete
 
 
 def _asked(engine: LaunchEngine, value: AV, method: str) -> bool | None:
@@ -187,20 +174,6 @@ def _asked(engine: LaunchEngine, value: AV, method: str) -> bool | None:
         return m.truth(m.call(m.getattr(value, method), [], {}))
     finally:
         m.state = kept
-
-
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "is": lambda a, b: a is b,
-    "is not": lambda a, b: a is not b,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
 
 
 def attributes_written(suite: Sequence[ir.Stmt]) -> list[str]:

@@ -106,6 +106,7 @@ class Machine:
         self.configuration: Instance | None = None
         self.building = 0
         self.settled: dict[Instance, dict[str, Cell]] = {}
+        self.unfinished: dict[Instance, dict[str, Cell]] = {}
         self.frontier: dict[ir.Node, FuncV] = {}
         self.detached: set[ir.Node] = set()
         self.vague: set[ir.Node] = set()
@@ -355,6 +356,15 @@ class Machine:
         name, text = exception_text(self, exc)
         if len(self.raised) < 200:
             self.raised.append(Raised(exc, self.place(), self.control, self.state.certain, message or text, name))
+        if self.state.certain and self.building and self.demand is None and not self.broken:
+            self._left_unfinished()
+
+    def _left_unfinished(self) -> None:
+        """The launch ends here: records that are being completed stay as they stand."""
+        for obj, first in self.initial.items():
+            if obj not in self.settled and "namespace" in self.singletons:
+                cells = {name: self.state.get((obj, name)) for name in first}
+                self.unfinished[obj] = {name: cell for name, cell in cells.items() if cell is not None}
 
     def may_raise(self, reason: str, exc: str = "") -> None:
         """Notes that what just ran may have raised; only a surrounding handler cares."""

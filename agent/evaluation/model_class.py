@@ -29,7 +29,7 @@ def lacks_method(engine: LaunchEngine, target: Target) -> list[NextEvent]:
     """Calls ``self.model.name(...)`` in the target's statement on a class that, by the target model's architecture, has no such method."""
     statement = engine.index.statement_at(target.path, target.line)
     called = [n.func for n in walk(statement) if isinstance(n, ir.Call)] if statement else []
-    names = [func.attr for func in called if isinstance(func, ir.Attribute) and _on_model(func.value)]
+    names = [func.attr for func in called if isinstance(func, ir.Attribute) and on_model(func.value)]
     models = architectures(engine)
     if not names or not models:
         return []
@@ -44,7 +44,8 @@ def lacks_method(engine: LaunchEngine, target: Target) -> list[NextEvent]:
     return found
 
 
-def _on_model(node: ir.Expr) -> bool:
+def on_model(node: ir.Expr) -> bool:
+    """Whether an expression is what the program calls its model."""
     return (isinstance(node, ir.Attribute) and node.attr == "model") or (isinstance(node, ir.Name) and node.id == "model")
 
 

@@ -15,11 +15,16 @@ from agent.evaluation.state import Cell
 from agent.evaluation.values import ABSENT, AV, Instance, Unk, candidates
 
 
+def records(m: Machine) -> dict[Instance, dict[str, Cell]]:
+    """Every record with its fields: as completed, or as they stood where the launch failed while it was being completed."""
+    return m.settled | m.unfinished if m.unfinished else m.settled
+
+
 def configurations(m: Machine) -> list[Instance]:
     """Records that take over options of the command line, in the order in which they were completed."""
     options = command_line(m).options
     found = []
-    for obj, cells in m.settled.items():
+    for obj, cells in records(m).items():
         shared = sum(name in options for name in cells)
         if shared >= 3 and shared * 5 >= len(cells):
             found.append(obj)
@@ -32,12 +37,14 @@ def holders(m: Machine, name: str) -> list[tuple[Instance, Cell]]:
     A bare name never means a field of a record that is no configuration: unrelated objects have attributes of the same name.
     """
     owner, _, field = name.rpartition(".")
-    chosen = configurations(m) if owner in _ANY_RECORD else [obj for obj in m.settled if _is_called(obj, owner)]
-    return [(obj, _left(m, obj, field)) for obj in chosen if field in m.settled[obj]]
+    chosen = configurations(m) if owner in _ANY_RECORD else [obj for obj in records(m) if _is_called(obj, owner)]
+    return [(obj, _left(m, obj, field)) for obj in chosen if field in records(m)[obj]]
 
 
 def _left(m: Machine, obj: Instance, field: str) -> Cell:
     """The field as the forward run leaves it: code beyond the record's own completion may still have changed it."""
+    if obj in m.unfinished:
+        return m.unfinished[obj][field]
     now = m.state.get((obj, field))
     return m.settled[obj][field] if now is None or now.value is ABSENT else now
 

@@ -9,7 +9,9 @@ from agent.analysis.walk import walk
 from agent.domain.verdict import Smell
 from agent.evaluation import explain
 from agent.evaluation.machine import Machine
+from agent.evaluation.order_smells import read_before_write
 from agent.evaluation.values import ClassV, FuncV
+from agent.evaluation.wrapper_smells import lacking_wrappers
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine
@@ -18,9 +20,11 @@ MAX_SMELLS = 40
 
 
 def smells(engine: LaunchEngine) -> tuple[Smell, ...]:
-    """Bare handlers around writes, predicates of unequal width on one enumeration, gates that skip; in path and line order."""
+    """In path and line order: bare handlers around writes, predicates of unequal width on one enumeration, gates that skip, fields that are
+    read before they are settled, classes that lack a method of what they are around.
+    """
     m = engine.machine
-    found = [*_swallowing(m), *_uneven_predicates(m), *_skipping(m)]
+    found = [*_swallowing(m), *_uneven_predicates(m), *_skipping(m), *read_before_write(m), *lacking_wrappers(engine)]
     return tuple(sorted(found, key=lambda s: (s.path, s.line, s.kind))[:MAX_SMELLS])
 
 

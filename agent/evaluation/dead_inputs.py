@@ -1,0 +1,69 @@
+"""Flags and environment variables that were given, and whose every reader is guarded off under this launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agent.analysis import ir
+from agent.analysis.control import scope_of
+from agent.analysis.occurrences import Occurrence, occurrences
+from agent.domain.verdict import DeadKey, Reader, Setting
+from agent.evaluation.dead_config import COMMON, MAX_READERS, openers
+from agent.evaluation.settings import mask
+
+if TYPE_CHECKING:
+    from agent.evaluation.engine import LaunchEngine
+
+COMMAND_LINE, ENVIRONMENT = "command line", "environment"
+
+
+def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKey, ...]:
+    """In the order of the settings. A reader is a statement that names the setting; a launch that fails comes to no reader."""
+    if engine.refused is not None or any(item.certain for item in engine.machine.raised):
+        return ()
+    found = (_judged(engine, row) for row in rows if row.asked.source in ("flag", "env"))
+    return tuple(key for key in found if key is not None)
+
+
+def _judged(engine: LaunchEngine, row: Setting) -> DeadKey | None:
+    """None when somebody reads it, when that cannot be ruled out, and when nobody names it."""
+    name = row.name.removeprefix("env:")
+    readers: list[Reader] = []
+    for at in _readers(engine, name, env=row.asked.source == "env"):
+        if at.statement in engine.machine.marks or not isinstance(scope_of(engine.index.outline(at.path), at.statement), ir.FunctionDef):
+            return None
+        readers.append(Reader(path=at.path, line=at.statement.line, verdict="never"))
+        if len(readers) > MAX_READERS:
+            return None
+    judged = []
+    for reader in readers:
+        answer = engine.judged(engine.targets(f"{reader.path}:{reader.line}")[0])
+        if answer.verdict != "never":
+            return None
+        judged.append(Reader(path=reader.path, line=reader.line, verdict=answer.verdict, decisive=answer.decisive))
+    if not judged:
+        return None
+    where, key = (ENVIRONMENT, name) if row.asked.source == "env" else (COMMAND_LINE, row.flag or name)
+    return DeadKey(file=where, key=key, value=mask(name, row.asked.value), readers=tuple(judged), counterfactuals=openers(engine, judged[0]))
+
+
+def _readers(engine: LaunchEngine, name: str, *, env: bool) -> Iterator[Occurrence]:
+    """Statements that read an attribute of that name, or name it in a string that is looked up; one an own line."""
+    files = [path for path in engine.index.files_with(name) if path in engine.demand.call_sites.importable]
+    seen: set[tuple[str, int]] = set()
+    for path in files if len(files) <= COMMON else files[:0]:
+        for at in occurrences(engine.index.module(path), name):
+            if (path, at.statement.line) not in seen and _reads(at, name, env):
+                seen.add((path, at.statement.line))
+                yield at
+
+
+def _reads(at: Occurrence, name: str, env: bool) -> bool:
+    node, parent = at.node, at.parent
+    if isinstance(node, ir.Attribute) and node.attr == name:
+        return not (isinstance(parent, ir.Assign) and node in parent.targets)
+    if not isinstance(node, ir.Constant) or node.value != name:
+        return False
+    looked_up = isinstance(parent, ir.Subscript) or (isinstance(parent, ir.Call) and node in parent.args)
+    return looked_up or (env and isinstance(parent, ir.Compare))
