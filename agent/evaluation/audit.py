@@ -11,6 +11,7 @@ from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Raise, Setting
 from agent.evaluation import explain, settings
 from agent.evaluation.dead_config import dead_and_unread
+from agent.evaluation.dead_inputs import dead_inputs
 from agent.evaluation.frames import Raised
 from agent.evaluation.handed_on import LaterChange, final, handed_on
 from agent.evaluation.machine import Machine
@@ -34,8 +35,11 @@ def audit(engine: LaunchEngine) -> AuditAnswer:
     m = engine.machine
     rows, resting = _followed(engine, (*_fields(m), *_environment(engine)))
     dead, unread = dead_and_unread(engine)
+    inputs = dead_inputs(engine, rows)
+    never = {key.key for key in inputs}
+    rows = tuple(replace(row, verdict="never_read") if (row.flag or row.name.removeprefix("env:")) in never else row for row in rows)
     return AuditAnswer(
-        settings=tuple(map(masked, rows)), dead_config=dead, raises=raises(m), smells=smells(engine), unread_keys=unread,
+        settings=tuple(map(masked, rows)), dead_config=(*dead, *inputs), raises=raises(m), smells=smells(engine), unread_keys=unread,
         assumptions=(*m.assumptions, *resting), notices=(_UNFINISHED,) if m.unfinished else (),
     )  # fmt: skip
 

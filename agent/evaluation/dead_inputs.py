@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent.analysis import ir
-from agent.analysis.control import scope_of
+from agent.analysis import control, ir
 from agent.analysis.occurrences import Occurrence, occurrences
+from agent.analysis.walk import walk
 from agent.domain.verdict import DeadKey, Reader, Setting
 from agent.evaluation.dead_config import COMMON, MAX_READERS, openers
-from agent.evaluation.settings import mask
+from agent.evaluation.reach import Closed
+from agent.evaluation.receivers import snake_case
+from agent.evaluation.settings import configurations, mask, records
+from agent.evaluation.values import ClassV
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine
@@ -22,16 +25,17 @@ def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKe
     """In the order of the settings. A reader is a statement that names the setting; a launch that fails comes to no reader."""
     if engine.refused is not None or any(item.certain for item in engine.machine.raised):
         return ()
-    found = (_judged(engine, row) for row in rows if row.asked.source in ("flag", "env"))
+    closed = Closed(engine)
+    found = (_judged(engine, row, closed) for row in rows if row.asked.source in ("flag", "env"))
     return tuple(key for key in found if key is not None)
 
 
-def _judged(engine: LaunchEngine, row: Setting) -> DeadKey | None:
+def _judged(engine: LaunchEngine, row: Setting, closed: Closed) -> DeadKey | None:
     """None when somebody reads it, when that cannot be ruled out, and when nobody names it."""
     name = row.name.removeprefix("env:")
     readers: list[Reader] = []
     for at in _readers(engine, name, env=row.asked.source == "env"):
-        if at.statement in engine.machine.marks or not isinstance(scope_of(engine.index.outline(at.path), at.statement), ir.FunctionDef):
+        if at.statement in engine.machine.marks or not _guarded(engine, at, closed):
             return None
         readers.append(Reader(path=at.path, line=at.statement.line, verdict="never"))
         if len(readers) > MAX_READERS:
@@ -45,7 +49,36 @@ def _judged(engine: LaunchEngine, row: Setting) -> DeadKey | None:
     if not judged:
         return None
     where, key = (ENVIRONMENT, name) if row.asked.source == "env" else (COMMAND_LINE, row.flag or name)
-    return DeadKey(file=where, key=key, value=mask(name, row.asked.value), readers=tuple(judged), counterfactuals=openers(engine, judged[0]))
+    return DeadKey(
+        file=where, key=key, value=mask(name, row.asked.value), readers=tuple(judged), counterfactuals=openers(engine, judged[0])
+    )
+
+
+def _guarded(engine: LaunchEngine, at: Occurrence, closed: Closed) -> bool:
+    """Off as far as the forward run followed it, or under a condition of its own that asks the configuration.
+
+    Whether anybody calls a function at all, and with what, is a dear question, and seldom the answer.
+    """
+    outline = engine.index.outline(at.path)
+    function = control.scope_of(outline, at.statement)
+    if not isinstance(function, ir.FunctionDef):
+        return False
+    if function in engine.machine.entered:
+        return closed.verdict(at.path, function, at.statement) == "never"
+    tests = (guard.condition for guard in control.guards(outline, at.statement) if guard.condition is not None)
+    return any(_of_record(engine, node) for test in tests for node in walk(test))
+
+
+def _of_record(engine: LaunchEngine, node: ir.Node) -> bool:
+    """``server_args.field``, by the name of the record's class."""
+    if not isinstance(node, ir.Attribute):
+        return False
+    receiver = node.value.id if isinstance(node.value, ir.Name) else node.value.attr if isinstance(node.value, ir.Attribute) else ""
+    fields = records(engine.machine)
+    return any(
+        isinstance(obj.cls, ClassV) and receiver == snake_case(obj.cls.name) and node.attr in fields[obj]
+        for obj in configurations(engine.machine)
+    )
 
 
 def _readers(engine: LaunchEngine, name: str, *, env: bool) -> Iterator[Occurrence]:

@@ -81,7 +81,9 @@ def _of_class(engine: LaunchEngine, hierarchy: Hierarchy, outer: Definition, mea
             if places:
                 at, how = places[0]
                 more = f", and at {counted(len(places) - 1, 'more place')}" if len(places) > 1 else ""
-                has = f"{outer.name} ({outer.path}:{outer.node.line}) has no {method}() in the tree, the {inner.name} in its {attribute} has"
+                has = (
+                    f"{outer.name} ({outer.path}:{outer.node.line}) has no {method}() in the tree, the {inner.name} in its {attribute} has"
+                )
                 yield Smell(kind="wrapper_lacks_method", path=at.path, line=at.node.line, text=_text(engine, at), why=f"{has}: {how}{more}")
 
 
@@ -121,7 +123,11 @@ def _asked_of_outer(
     written = re.compile(rb"model\s*\.\s*%b\s*\(|hasattr\([^()]*model\s*,\s*[\"']%b[\"']" % (method.encode(), method.encode()))
     found: list[tuple[Occurrence, str]] = []
     for path in engine.index.files_with(method):
-        if path.startswith(_folder(outer.path)) or path not in engine.demand.call_sites.importable or not engine.index.matches(path, written):
+        if (
+            path.startswith(_folder(outer.path))
+            or path not in engine.demand.call_sites.importable
+            or not engine.index.matches(path, written)
+        ):
             continue
         for at in occurrences(engine.index.module(path), method):
             if (how := _how(at, method)) and not _asked_first(at, method) and meant.means(_text(engine, at)):
