@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from agent.analysis import control, ir
 from agent.analysis.occurrences import Occurrence, occurrences
 from agent.analysis.walk import walk
-from agent.domain.verdict import DeadKey, Reader, Setting
-from agent.evaluation.dead_config import COMMON, MAX_READERS, openers
+from agent.domain.verdict import DeadKey, Reader, Setting, Target, WhyAnswer
+from agent.evaluation import explain
+from agent.evaluation.counterfactual import counterfactuals
+from agent.evaluation.dead_config import COMMON, MAX_READERS
 from agent.evaluation.reach import Closed
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.settings import configurations, mask, records
@@ -33,25 +35,43 @@ def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKe
 def _judged(engine: LaunchEngine, row: Setting, closed: Closed) -> DeadKey | None:
     """None when somebody reads it, when that cannot be ruled out, and when nobody names it."""
     name = row.name.removeprefix("env:")
-    readers: list[Reader] = []
+    places: list[Occurrence] = []
     for at in _readers(engine, name, env=row.asked.source == "env"):
-        if at.statement in engine.machine.marks or not _guarded(engine, at, closed):
+        if at.statement in engine.machine.marks or not _guarded(engine, at, closed) or len(places) >= MAX_READERS:
             return None
-        readers.append(Reader(path=at.path, line=at.statement.line, verdict="never"))
-        if len(readers) > MAX_READERS:
+        places.append(at)
+    answers = []
+    for at in places:
+        answer = _passed_by(engine, at) or engine.judged(_target(engine, at))
+        if answer.verdict != "never" or answer.decisive is None:
             return None
-    judged = []
-    for reader in readers:
-        answer = engine.judged(engine.targets(f"{reader.path}:{reader.line}")[0])
-        if answer.verdict != "never":
-            return None
-        judged.append(Reader(path=reader.path, line=reader.line, verdict=answer.verdict, decisive=answer.decisive))
-    if not judged:
+        answers.append(answer)
+    if not answers:
         return None
+    first = answers[0]
+    readers = tuple(Reader(path=each.target.path, line=each.target.line, verdict="never", decisive=each.decisive) for each in answers)
     where, key = (ENVIRONMENT, name) if row.asked.source == "env" else (COMMAND_LINE, row.flag or name)
-    return DeadKey(
-        file=where, key=key, value=mask(name, row.asked.value), readers=tuple(judged), counterfactuals=openers(engine, judged[0])
-    )
+    opened = counterfactuals(engine, f"{first.target.path}:{first.target.line}", first)
+    return DeadKey(file=where, key=key, value=mask(name, row.asked.value), readers=readers, counterfactuals=opened)
+
+
+def _target(engine: LaunchEngine, at: Occurrence) -> Target:
+    return engine.targets(f"{at.path}:{at.statement.line}")[0]
+
+
+def _passed_by(engine: LaunchEngine, at: Occurrence) -> WhyAnswer | None:
+    """The answer for a statement that the forward run came by and did not enter; None where it was never near."""
+    m = engine.machine
+    outline = engine.index.outline(at.path)
+    function = control.scope_of(outline, at.statement)
+    if not isinstance(function, ir.FunctionDef) or function not in m.entered:
+        return None
+    for item in control.guards(outline, at.statement):
+        records = m.tests.get(item.condition, []) if item.condition is not None else []
+        if records and all(record.truth is (not item.polarity) for record in records):
+            decisive = explain.guard(m, engine.index, at.path, item, function.name, records)
+            return WhyAnswer(target=_target(engine, at), verdict="never", decisive=decisive, assumptions=(), paths=())
+    return None
 
 
 def _guarded(engine: LaunchEngine, at: Occurrence, closed: Closed) -> bool:

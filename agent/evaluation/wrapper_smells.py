@@ -126,13 +126,19 @@ def _asked_of_outer(
         if (
             path.startswith(_folder(outer.path))
             or path not in engine.demand.call_sites.importable
-            or not engine.index.matches(path, written)
+            or not _written_in(engine, path, written)
         ):
             continue
         for at in occurrences(engine.index.module(path), method):
             if (how := _how(at, method)) and not _asked_first(at, method) and meant.means(_text(engine, at)):
                 found.append((at, how))
     return iter(sorted(found, key=lambda each: (each[1] != CALLED, each[0].path, each[0].node.line)))
+
+
+def _written_in(engine: LaunchEngine, path: str, pattern: re.Pattern[bytes]) -> bool:
+    """By a file's bytes: most that have the word are not parsed."""
+    content = engine.tree.read(path)
+    return isinstance(content, bytes) and pattern.search(content) is not None
 
 
 def _folder(path: str) -> str:
