@@ -16,9 +16,9 @@ _NO_USE = ("import", "annotation")
 def programs_with(index: Index, path: str, function: ir.FunctionDef) -> frozenset[str] | None:
     """The modules that must be the program for a function of a module's top level to run; None where anything else may run it.
 
-    Every use of it leads, by functions of top levels, to an ``if __name__ == "__main__":``.
+    Every use of it leads, by functions of top levels, to an ``if __name__ == "__main__":``. Only modules that have one are looked at.
     """
-    return _programs(index, f"{path}:{function.name}")
+    return _programs(index, f"{path}:{function.name}") if path in index.files_with("__main__") else None
 
 
 @once_a_word
@@ -73,5 +73,10 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
 def _takes_all(index: Index, path: str, module: str) -> bool:
     """``from package.module import *``"""
     content = index.tree.read(path)
-    pattern = rb"\bfrom\s+[\w.]*\b" + re.escape(module.encode()) + rb"\s+import\s*\(?\s*\*"
-    return not isinstance(content, bytes) or re.search(pattern, content) is not None
+    if not isinstance(content, bytes):
+        return True
+    starred = (content[hit.start() : content.find(b"\n", hit.start())] for hit in _STAR.finditer(content))
+    return any(re.search(rb"\b" + re.escape(module.encode()) + rb"[ \t]+import\b", line) for line in starred)
+
+
+_STAR = re.compile(rb"^[ \t]*from[ \t][^\n]*\bimport[ \t]*\(?[ \t]*\*", re.MULTILINE)

@@ -15,6 +15,8 @@ from agent.evaluation.registries import complete
 from agent.evaluation.state import State
 from agent.evaluation.values import ABSENT, AV, Const, ExternV, ModuleV, Unk
 
+IMPORT_FUEL = 40_000
+"""Statements for what a question imports, for what one name of a module needs: done once, and no question pays for it."""
 _MUTATORS = frozenset({"append", "extend", "add", "update", "insert", "remove", "pop", "setdefault", "discard", "register", "clear"})
 
 
@@ -305,7 +307,8 @@ def _run(m: Machine, module: ModuleV, name: str, statements: list[ir.Stmt]) -> N
     m.state = State(state, certain=False)
     m.catchers, m.control, m.reads, m.call_node = [], None, [], None
     inner = Frame(module, None, None, module.dotted)
-    inner.deadline = max(m.steps + m.call_fuel // 4, frame.deadline if frame is not None else 0)
+    allowed = m.call_fuel // 4 if m.demand is None else IMPORT_FUEL
+    inner.deadline = max(m.steps + allowed, frame.deadline if frame is not None else 0)
     m.frame = inner
     uncaught, line = len(m.raised), module.line
     try:
