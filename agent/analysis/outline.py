@@ -144,3 +144,12 @@ def _suites_below(statement: ir.Stmt) -> list[ir.Stmt]:
         elif isinstance(child, (ir.Handler, ir.Case)):
             below.extend(child.body)
     return below
+
+
+def holder(outline: Outline, node: ir.Node) -> ir.Stmt:
+    """The statement that a node belongs to."""
+    at: ir.Node | None = node
+    while at is not None and not isinstance(at, ir.Stmt):
+        at = outline.parents.get(at)
+    assert at is not None
+    return at

@@ -18,7 +18,7 @@ from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
-from agent.evaluation.makers import unnamed_maker
+from agent.evaluation.makers import alias_calls, unnamed_maker
 from agent.evaluation.values import ClassV, FuncV
 
 MAX_LISTED = 100
@@ -156,6 +156,8 @@ class CallSites:
         unnamed = unnamed_maker(self.m.index, self.importable, self.references, cls)
         used = [ref for ref in self.references(cls.name) if not self._in_another_program(ref)]
         yield from (ref for ref in used if ref.kind == "call")
+        for ref in used:
+            yield from (alias_calls(self.m.index, ref) or ()) if ref.kind == "value" else ()
         if unnamed is not None:
             yield unnamed
         for ref in used:

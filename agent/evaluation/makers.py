@@ -9,7 +9,9 @@ from dataclasses import replace
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.index import Index
+from agent.analysis.outline import holder
 from agent.analysis.resolve import dotted_text
+from agent.analysis.walk import walk
 from agent.evaluation.values import ClassV
 
 Refer = Callable[[str], Iterator[Reference]]
@@ -47,7 +49,7 @@ def unnamed_maker(index: Index, importable: frozenset[str], refer: Refer, cls: C
     here = _place(module, node)
     if makes_itself(cls) or tells_others(cls) or _BY_NAME.search(module.source):
         return here
-    handed = next((ref for ref in refer(cls.name) if hands_on(index, ref) or _asks_a_library(index, ref, cls)), None)
+    handed = next((ref for ref in refer(cls.name) if _is_handed_on(index, ref) or _asks_a_library(index, ref, cls)), None)
     if handed is not None:
         return replace(handed, kind="value", call=None)
     return here if _listed_by_a_base(cls, refer) or _looked_up(index, importable, cls) else None
@@ -69,6 +71,36 @@ def hands_on(index: Index, ref: Reference) -> bool:
         outer = parents.get(around)
         return isinstance(outer, ir.Call) and outer.func is around
     return not isinstance(around, (ir.Attribute, ir.Compare, ir.Handler))
+
+
+def _is_handed_on(index: Index, ref: Reference) -> bool:
+    return hands_on(index, ref) and alias_calls(index, ref) is None
+
+
+def alias_calls(index: Index, ref: Reference) -> list[Reference] | None:
+    """``X(...)`` after ``X = Class if ... else Other``: the calls of a variable that holds the class; None where more is done with it."""
+    function = ref.chain[-1] if ref.chain else None
+    statement = ref.statement
+    if not isinstance(function, ir.FunctionDef) or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    values = [statement.value.body, statement.value.orelse] if isinstance(statement.value, ir.IfExp) else [statement.value]
+    if not isinstance(target, ir.Name) or all(value is not ref.node for value in values):
+        return None
+    outline = index.outline(ref.path)
+    calls = []
+    for node in walk(function):
+        if isinstance(node, (ir.Global, ir.Nonlocal)) and target.id in node.names:
+            return None
+        if not isinstance(node, ir.Name) or node.id != target.id:
+            continue
+        around = outline.parents.get(node)
+        if isinstance(around, ir.Call) and around.func is node and index.enclosing(ref.path, node.line)[-1:] == (function,):
+            held = holder(outline, around)
+            calls.append(replace(ref, kind="call", role="alias", node=node, call=around, statement=held, line=around.line, receiver=None))
+        elif not isinstance(around, ir.Assign) or node not in around.targets:
+            return None
+    return calls
 
 
 def _asks_a_library(index: Index, ref: Reference, cls: ClassV) -> bool:

@@ -10,7 +10,7 @@ from agent.evaluation.call_sites import CallSites, handed_on_unchanged
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
 from agent.evaluation.machine import Machine
-from agent.evaluation.makers import unnamed_maker
+from agent.evaluation.makers import alias_calls, unnamed_maker
 from agent.evaluation.modules import import_module
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.runs import Reads, Runs
@@ -110,6 +110,7 @@ class Parameters:
         if site.kind == "value" and not self._as_target(site):
             return [Unk(f"{param.name} of {func.qualname}(), which is handed on at {site.path}:{site.line}")]
         watch = Watch(param.name, params.index(param) - skip if param in params else -1, site.kind == "value")
+        watch.made = owner if site.role == "alias" else None
         if not self.reaches(site, watch, context):
             return [Unk(f"{param.name} of {func.qualname}(): the call at {site.path}:{site.line} was not followed")]
         if watch.seen and self._on_nobody(site, owner):
@@ -145,13 +146,15 @@ class Parameters:
         for ref in self.call_sites.references(cls.name):
             if ref.kind in ("import", "annotation") or only_asked(ref):
                 continue
-            if ref.kind != "call" or not ref.chain or len(sites) == MAX_MAKERS:
+            calls = alias_calls(self.m.index, ref) if ref.kind == "value" else [ref] if ref.kind == "call" else None
+            if calls is None or not ref.chain or len(sites) + len(calls) > MAX_MAKERS:
                 return False
-            sites.append(ref)
-        return all(self._never_reached(site) for site in sites)
+            sites += calls
+        return all(self._never_reached(site, cls) for site in sites)
 
-    def _never_reached(self, site: Reference) -> bool:
+    def _never_reached(self, site: Reference, cls: ClassV) -> bool:
         watch = Watch("", -1, spawned=False)
+        watch.made = cls if site.role == "alias" else None
         return self.reaches(site, watch) and not watch.seen
 
     def reaches(self, site: Reference, watch: Watch, context: Context = ANY) -> bool:

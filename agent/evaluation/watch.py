@@ -6,16 +6,17 @@ from agent.analysis import ir
 from agent.analysis.walk import walk
 from agent.evaluation.contents import entries_of
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import ABSENT, AV, Tup, Unk, given, may_lack, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, Tup, Unk, candidates, given, may_lack, one_of
 
 
 class Watch:
     """Waits at a call for one of its arguments; ``seen`` has ABSENT for each time the call does not give it.
 
+    ``made``: the class that must be called, where the call is of a variable that may hold another.
     ``source``: the ``dict(name=value, ...)`` that the call spreads, where that is all it gives; the argument is then waited for there.
     """
 
-    __slots__ = ("_gathered", "name", "position", "seen", "source", "spawned")
+    __slots__ = ("_gathered", "made", "name", "position", "seen", "source", "spawned")
 
     def __init__(self, name: str, position: int, spawned: bool) -> None:
         self.name = name
@@ -23,6 +24,7 @@ class Watch:
         self.spawned = spawned
         self.seen: list[AV] = []
         self.source: ir.Call | None = None
+        self.made: ClassV | None = None
         self._gathered: list[AV] = []
 
     def look_behind(self, function: ir.FunctionDef, call: ir.Call) -> ir.Stmt | None:
@@ -54,6 +56,10 @@ class Watch:
 
     def note(self, m: Machine, call: ir.Call) -> None:
         """Evaluates the argument where the machine stands."""
+        if self.made is not None:
+            callees = candidates(m.eval(call.func))
+            if all(isinstance(each, ClassV) and self.made not in each.mro for each in callees):
+                return
         if self.source is not None and call is not self.source:
             self.seen.append(one_of(self._gathered) if self._gathered else Unk(f"{self.name} is given by a spread"))
             return

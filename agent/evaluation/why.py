@@ -8,7 +8,7 @@ from agent.analysis import control as control_analysis
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.exits import ControlGuard
-from agent.analysis.outline import Definition, Outline
+from agent.analysis.outline import Definition, Outline, holder
 from agent.analysis.walk import walk
 from agent.domain.errors import TargetNotFound
 from agent.domain.verdict import CallStep, Guard, PathCondition, Target, WhyAnswer
@@ -373,15 +373,6 @@ def evaluated_at(statement: ir.Stmt, line: int) -> ir.Node:
         return statement
     found = (node for node in walk(statement) if isinstance(node, ir.Expr) and node.line == line)
     return next((node for node in found if node.end == line), statement)
-
-
-def holder(outline: Outline, node: ir.Node) -> ir.Stmt:
-    """The statement that a node belongs to."""
-    at: ir.Node | None = node
-    while at is not None and not isinstance(at, ir.Stmt):
-        at = outline.parents.get(at)
-    assert at is not None
-    return at
 
 
 _MAGIC = frozenset({"__init__", "__call__", "__enter__", "__exit__", "__getattr__", "forward"})

@@ -226,3 +226,30 @@ def test_writing_to_the_dictionary_of_an_object_is_writing_to_the_object() -> No
     work = WRITTEN
     assert verdict("work.use()", work, "print('x')") != "never"
     assert verdict("work.use()", work + "    else:\n        print('y')\n", "print('y')") == "never"
+
+
+FLAGS = "FAST = True\n\n\nclass Slow:\n    def __init__(self, n=0):\n        pass\n\n    def go(self):\n        pass\n\n\n"
+ALIASES = {
+    "an alias that holds the other class": ("work.use()", "    kind = Slow if FAST else Thing\n    kind(2).go()", "never"),
+    "an alias bound in branches": (
+        "work.use()",
+        "    if FAST:\n        kind = Slow\n    else:\n        kind = Thing\n    kind(2).go()",
+        "never",
+    ),
+    "an alias that holds the class": ("work.use()", "    kind = Thing if FAST else Slow\n    kind(2).go()", "may"),
+    "an alias of which nothing is known": ("work.use()", "    kind = Thing if outside.flag() else Slow\n    kind(2).go()", "may"),
+    "an alias that is handed on": ("work.use()", "    kind = Slow if FAST else Thing\n    kind(2).go()\n    outside.take(kind)", "may"),
+    "an alias that is returned": ("work.use()(2).go()", "    kind = Slow if FAST else Thing\n    kind(2).go()\n    return kind", "may"),
+    "an alias called inside a function": (
+        "work.use()",
+        "    kind = Slow if FAST else Thing\n    def inner():\n        kind(2).go()\n    inner()",
+        "may",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", ALIASES)
+def test_a_class_in_a_variable(way: str) -> None:
+    use, body, expected = ALIASES[way]
+    work = thing(head=f"import outside\n\n{FLAGS}", tail=f"def use():\n    Thing(1).go()\n{body}")
+    assert verdict(use, work, "another") == expected
