@@ -122,3 +122,37 @@ OTHER = "def work(kind):"
 def test_whoever_else_may_write_it(old: str, new: str) -> None:
     assert old in SERVER
     assert verdict(SERVER.replace(old, new)) != "never"
+
+
+HANDED_ON = SERVER.replace("        set_up(capture", "        outside.show(self.aux_config)\n        set_up(capture")
+"""It may get any name, so that each ``config`` in the program may be this one."""
+WRITES = f"\n\n\noutside.register(other)\n\n\n{OTHER}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    config = outside.config()\n    setattr(config, x, 1)",
+        "    config = OtherConfig()\n    setattr(config, x, 1)",
+        "    config = OtherConfig()\n    for y in x:\n        setattr(config, y, 1)\n    config = x",
+        "    change(None, x)\n\n\ndef change(config, name):\n    setattr(config, name, 1)",
+    ],
+)
+def test_a_name_that_holds_another_object(body: str) -> None:
+    assert verdict(HANDED_ON.replace(OTHER, f"def other(x):\n{body}{WRITES}")) == "never"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    config = x.aux_config\n    setattr(config, x.name, 1)",
+        "    config = pick(x)\n    setattr(config, x.name, 1)\n\n\ndef pick(x):\n    return x.aux_config",
+        "    config = OtherConfig()\n    for y in x:\n        setattr(config, y, 1)\n        config = x",
+        "    config = OtherConfig()\n    if x:\n        config = x\n    setattr(config, x.name, 1)",
+        "    change(x, x.name)\n\n\ndef change(config, name):\n    setattr(config, name, 1)\n\n\noutside.register(change)",
+        "    change(*x)\n\n\ndef change(config, name):\n    setattr(config, name, 1)",
+        "    change(x.aux_config, x.name)\n\n\ndef change(config, name):\n    setattr(config, name, 1)",
+    ],
+)
+def test_a_name_that_may_hold_the_object(body: str) -> None:
+    assert verdict(HANDED_ON.replace(OTHER, f"def other(x):\n{body}{WRITES}")) != "never"
