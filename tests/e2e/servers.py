@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,6 +68,14 @@ def rca(home: Path, *arguments: str, timeout: float = 300, stdout: IO[str] | Non
         timeout=timeout,
     )
     return Outcome(code=done.returncode, out=done.stdout or "", err=done.stderr)
+
+
+def written(root: Path, files: Mapping[str, str]) -> Path:
+    """Writes files by their paths below a directory, and gives that directory."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
 
 
 def login(server: Sshd) -> list[str]:

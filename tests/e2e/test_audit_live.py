@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.servers import case, login, rca, serving
+from tests.e2e.servers import case, login, rca, serving, written
 from tests.sshd import Sshd
 
 TREE = {
@@ -66,11 +66,7 @@ KEY = "sk-verysecret0123456789"
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("tree")
-    for path, text in TREE.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
+    return written(tmp_path_factory.mktemp("tree"), TREE)
 
 
 @dataclass

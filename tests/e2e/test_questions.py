@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.servers import REPOSITORY, case, login, rca, serving
+from tests.e2e.servers import REPOSITORY, case, login, rca, serving, written
 from tests.sshd import Sshd
 
 TREE = {
@@ -52,11 +52,7 @@ LAUNCH = "nohup python3 -m sglang.launch_server --kind a --fast > log 2>&1 &"
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("tree")
-    for path, text in TREE.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
+    return written(tmp_path_factory.mktemp("tree"), TREE)
 
 
 def offline(tree: Path) -> list[str]:
