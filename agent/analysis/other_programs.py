@@ -53,6 +53,8 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
         path = pending.pop()
         last = index.dotted(path).rpartition(".")[2]
         naming = index.files_with(last)
+        if any(_looks_up(index, each, index.dotted(path)) for each in naming):
+            return None
         for each in naming:
             if each not in homes and _takes_all(index, each, last):
                 homes.add(each)
@@ -72,7 +74,7 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
 
 def _takes_all(index: Index, path: str, module: str) -> bool:
     """``from package.module import *``"""
-    content = index.tree.read(path)
+    content = index.read(path)
     if not isinstance(content, bytes):
         return True
     starred = (content[hit.start() : content.find(b"\n", hit.start())] for hit in _STAR.finditer(content))
@@ -80,3 +82,15 @@ def _takes_all(index: Index, path: str, module: str) -> bool:
 
 
 _STAR = re.compile(rb"^[ \t]*from[ \t][^\n]*\bimport[ \t]*\(?[ \t]*\*", re.MULTILINE)
+
+
+def _looks_up(index: Index, path: str, module: str) -> bool:
+    """``getattr(module, name)``, ``import_module("package.module")``, where the name may be any."""
+    content = index.read(path)
+    if not isinstance(content, bytes):
+        return True
+    last = re.escape(module.rpartition(".")[2].encode())
+    if re.search(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + last + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))", content):
+        return True
+    by_text = b"import_module" in content or b"__import__" in content or b"sys.modules" in content or b"runpy" in content
+    return by_text and re.search(rb"[\"']" + re.escape(module.encode()) + rb"[\"']", content) is not None

@@ -201,7 +201,9 @@ class PassedOver:
     def cell(self, location: Location, cell: Cell) -> Cell:
         """The cell as it may be by now."""
         passed = self._passed(cell)
-        if not passed or not any(self._may_write(each, location[1]) for each in passed):
+        if not any(self._may_write(each, location[1]) for each in passed):
+            if passed:
+                self.m.assume("importing a module, or reading an attribute, changes no attribute of anything else")
             return self.demand.later.cell(location, cell)
         stale = self.m.stale.setdefault(cell, Stale())
         if stale.read is None:

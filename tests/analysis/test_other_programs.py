@@ -48,6 +48,8 @@ def test_every_way_leads_to_a_main() -> None:
         "import tree.bench as b\n\n\nb.speed()\n",
         "from tree import bench\n\ngetattr(bench, 'load')()\n",
         "from tree.bench import speed\n\nTABLE = {'speed': speed}\n",
+        "from tree import bench\n\n\ndef serve(name):\n    getattr(bench, name)()\n",
+        "import importlib\n\n\ndef serve(name):\n    vars(importlib.import_module('tree.bench'))[name]()\n",
         "from tree.bench import load as read\n\n\ndef serve():\n    read()\n",
     ],
 )
