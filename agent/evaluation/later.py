@@ -52,7 +52,7 @@ from agent.evaluation.values import (
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
 
-SHARED_FUEL, SHARED_TOTAL = 40_000, 60_000
+SHARED_FUEL, SHARED_TOTAL = 40_000, 160_000
 """Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
 ASIDE = 400
 _REFLECTIVE = ("setattr", "update")

@@ -156,7 +156,8 @@ class Runs:
             if cell is None or cell is before or (alone and not any(wanted[0] in candidates(arg) for arg in args)):
                 return
             value = cell.value.resolve() if isinstance(cell.value, Lazy) else cell.value
-            if not any(same(value, each) for each in meanwhile):
+            narrowed = before is not None and cell.place == before.place and isinstance(value, Unk)  # it was asked about, not written
+            if not narrowed and not any(same(value, each) for each in meanwhile):
                 meanwhile.append(value)
 
         return note

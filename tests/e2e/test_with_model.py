@@ -118,7 +118,7 @@ def test_what_was_said_until_a_person_broke_off_is_kept(stage: Stage, sshd: Sshd
         try:
             assert asked.wait(300), "an investigator asked the model"
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
         finally:
             process.kill()
     assert (process.returncode, out) == (130, "") and err.endswith("rca: interrupted\n"), err
