@@ -114,6 +114,7 @@ def test_what_was_said_until_a_person_broke_off_is_kept(stage: Stage, sshd: Sshd
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job has it ignored
         )
         try:
             assert asked.wait(300), "an investigator asked the model"
