@@ -53,15 +53,13 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
         path = pending.pop()
         last = index.dotted(path).rpartition(".")[2]
         naming = index.files_with(last)
-        if any(_looks_up(index, each, index.dotted(path)) for each in naming):
+        files = {path, *naming}.intersection(index.files_with(name))
+        if len(files) > MAX_FILES or any(_looks_up(index, each, index.dotted(path)) for each in naming):
             return None
         for each in naming:
             if each not in homes and _takes_all(index, each, last):
                 homes.add(each)
                 pending.append(each)
-        files = {path, *naming}.intersection(index.files_with(name))
-        if len(files) > MAX_FILES:
-            return None
         for each in sorted(files):
             for ref in references_in(index.module(each), name):
                 if ref.kind == "import" and not ref.chain and each not in homes:
@@ -77,10 +75,14 @@ def _takes_all(index: Index, path: str, module: str) -> bool:
     content = index.read(path)
     if not isinstance(content, bytes):
         return True
+    if _ANY_STAR.search(content) is None:
+        return False
     starred = (content[hit.start() : content.find(b"\n", hit.start())] for hit in _STAR.finditer(content))
     return any(re.search(rb"\b" + re.escape(module.encode()) + rb"[ \t]+import\b", line) for line in starred)
 
 
+_ANY_STAR = re.compile(rb"import[ \t]*\(?[ \t]*\*")
+"""What ``_STAR`` needs: looked for first, as it begins with a word."""
 _STAR = re.compile(rb"^[ \t]*from[ \t][^\n]*\bimport[ \t]*\(?[ \t]*\*", re.MULTILINE)
 
 
@@ -90,7 +92,8 @@ def _looks_up(index: Index, path: str, module: str) -> bool:
     if not isinstance(content, bytes):
         return True
     last = re.escape(module.rpartition(".")[2].encode())
-    if re.search(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + last + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))", content):
+    called = b"getattr(" in content or b"vars(" in content
+    if called and re.search(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + last + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))", content):
         return True
     by_text = b"import_module" in content or b"__import__" in content or b"sys.modules" in content or b"runpy" in content
     return by_text and re.search(rb"[\"']" + re.escape(module.encode()) + rb"[\"']", content) is not None
