@@ -162,8 +162,11 @@ class Index:
     # --- searches --------------------------------------------------------------------------------------------------------
 
     def files_with(self, word: str) -> tuple[str, ...]:
-        """Python files in which the identifier ``word`` stands, in strings and comments too; in path order."""
-        if word.isascii() and word.isidentifier():
+        """Python files in which the identifier ``word`` stands, in strings and comments too; in path order.
+
+        ``*``: those that may import all names of a module.
+        """
+        if word == "*" or (word.isascii() and word.isidentifier()):
             return self._words.files_with(word)
         found = ((path, self.read(path)) for path in self.tree.containing([word.encode()]))
         return tuple(path for path, content in found if isinstance(content, bytes) and any(positions(content, word)))

@@ -8,6 +8,7 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference, references_in
 from agent.analysis.control import only_as_program
 from agent.analysis.index import Index, once_a_word
+from agent.analysis.looked_up import looking_up
 
 MAX_FILES = 8
 _NO_USE = ("import", "annotation")
@@ -52,12 +53,13 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
     while pending:
         path = pending.pop()
         last = index.dotted(path).rpartition(".")[2]
-        naming = index.files_with(last)
-        files = {path, *naming}.intersection(index.files_with(name))
-        if len(files) > MAX_FILES or any(_looks_up(index, each, index.dotted(path)) for each in naming):
+        naming = frozenset(index.files_with(last))
+        inside = _inside(index, path)
+        files = ({path} | naming | inside).intersection(index.files_with(name))
+        if len(files) > MAX_FILES or looking_up(index, index.dotted(path)):
             return None
-        for each in naming:
-            if each not in homes and _takes_all(index, each, last):
+        for each in sorted((naming | inside) & frozenset(index.files_with("*")) - homes):
+            if _takes_all(index, each, last) or (each in inside and _takes_all(index, each, "")):
                 homes.add(each)
                 pending.append(each)
         for each in sorted(files):
@@ -70,30 +72,19 @@ def _uses(index: Index, home: str, name: str) -> list[Reference] | None:
     return uses
 
 
+def _inside(index: Index, path: str) -> frozenset[str]:
+    """Modules that may say ``from . import name`` of a package, without its name; of other modules none."""
+    folder = path.removesuffix("__init__.py")
+    return frozenset(each for each in index.files if each.startswith(folder)) if folder != path else frozenset()
+
+
 def _takes_all(index: Index, path: str, module: str) -> bool:
-    """``from package.module import *``"""
+    """``from package.module import *``; where ``module`` is empty, ``from . import *``"""
     content = index.read(path)
     if not isinstance(content, bytes):
         return True
-    if _ANY_STAR.search(content) is None:
-        return False
-    starred = (content[hit.start() : content.find(b"\n", hit.start())] for hit in _STAR.finditer(content))
-    return any(re.search(rb"\b" + re.escape(module.encode()) + rb"[ \t]+import\b", line) for line in starred)
+    named = (re.sub(rb"[\s\\]", b"", hit[1]).rpartition(b".")[2] for hit in _STAR.finditer(content))
+    return module.encode() in named
 
 
-_ANY_STAR = re.compile(rb"import[ \t]*\(?[ \t]*\*")
-"""What ``_STAR`` needs: looked for first, as it begins with a word."""
-_STAR = re.compile(rb"^[ \t]*from[ \t][^\n]*\bimport[ \t]*\(?[ \t]*\*", re.MULTILINE)
-
-
-def _looks_up(index: Index, path: str, module: str) -> bool:
-    """``getattr(module, name)``, ``import_module("package.module")``, where the name may be any."""
-    content = index.read(path)
-    if not isinstance(content, bytes):
-        return True
-    last = re.escape(module.rpartition(".")[2].encode())
-    called = b"getattr(" in content or b"vars(" in content
-    if called and re.search(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + last + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))", content):
-        return True
-    by_text = b"import_module" in content or b"__import__" in content or b"sys.modules" in content or b"runpy" in content
-    return by_text and re.search(rb"[\"']" + re.escape(module.encode()) + rb"[\"']", content) is not None
+_STAR = re.compile(rb"\bfrom((?:[\w.\s]|\\\r?\n)+?)\bimport(?:\s|\\\r?\n)*\*")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.index import Index
+from agent.analysis.looked_up import looking_up
 from agent.analysis.outline import holder
 from agent.analysis.resolve import dotted_text
 from agent.analysis.walk import walk
@@ -52,7 +53,7 @@ def unnamed_maker(index: Index, importable: frozenset[str], refer: Refer, cls: C
     handed = next((ref for ref in refer(cls.name) if _is_handed_on(index, ref) or _asks_a_library(index, ref, cls)), None)
     if handed is not None:
         return replace(handed, kind="value", call=None)
-    return here if _listed_by_a_base(cls, refer) or _looked_up(index, importable, cls) else None
+    return here if _listed_by_a_base(cls, refer) or not importable.isdisjoint(looking_up(index, cls.module.dotted)) else None
 
 
 def hands_on(index: Index, ref: Reference) -> bool:
@@ -158,19 +159,5 @@ def _listed_by_a_base(cls: ClassV, refer: Refer) -> bool:
     for ref in refer("__subclasses__"):
         last = (dotted_text(ref.receiver) or "?").rpartition(".")[2] if ref.receiver is not None else "?"
         if last in names or not last[:1].isupper():
-            return True
-    return False
-
-
-def _looked_up(index: Index, importable: frozenset[str], cls: ClassV) -> bool:
-    """``getattr(module, name)``, ``getattr(import_module("module"), name)`` with the module of the class."""
-    last = cls.module.dotted.rpartition(".")[2]
-    quoted = re.compile(rb"[\"']" + re.escape(cls.module.dotted.encode()) + rb"[\"']")
-    named = re.compile(rb"\b(?:getattr|vars)\(\s*(?:[\w.]+\.)?" + re.escape(last.encode()) + rb"\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))")
-    for path in index.files_with(last):
-        content = index.read(path) if path in importable else b""
-        if not isinstance(content, bytes) or named.search(content):
-            return True
-        if (b"import_module" in content or b"__import__" in content or b"sys.modules" in content) and quoted.search(content):
             return True
     return False

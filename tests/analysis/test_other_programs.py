@@ -51,6 +51,9 @@ def test_every_way_leads_to_a_main() -> None:
         "from tree import bench\n\n\ndef serve(name):\n    getattr(bench, name)()\n",
         "import importlib\n\n\ndef serve(name):\n    vars(importlib.import_module('tree.bench'))[name]()\n",
         "from tree.bench import load as read\n\n\ndef serve():\n    read()\n",
+        "from tree.bench import \\\n    *\n\nload()\n",
+        "from tree.bench \\\n    import *\n\nload()\n",
+        "from .bench import*\n\nload()\n",
     ],
 )
 def test_anything_else_may_run_it(other: str) -> None:
@@ -66,6 +69,14 @@ def test_by_way_of_a_module_that_hands_it_on() -> None:
     assert programs(files) is None
     files["tree/server.py"] = "from tree.elsewhere import load\n\nload()\n"
     assert programs(files) == {"tree/bench.py"}
+
+
+@pytest.mark.parametrize("other", ["from . import load\n\nload()\n", "from . import *\n\nload()\n"])
+def test_a_package_hands_it_on_to_modules_that_need_not_name_it(other: str) -> None:
+    files = {"tree/bench/__init__.py": "from tree.bench.load import load\n", "tree/bench/load.py": BENCH, "tree/bench/server.py": other}
+    assert programs(files, path="tree/bench/load.py") is None
+    files["tree/bench/server.py"] = "from .load import other\n"
+    assert programs(files, path="tree/bench/load.py") == {"tree/bench/load.py"}
 
 
 def test_a_program_may_start_it_from_another_module() -> None:

@@ -38,6 +38,11 @@ def test_words_come_back_as_they_were(texts: list[bytes]) -> None:
     assert back.pack() == made.pack()
 
 
+@pytest.mark.parametrize("text", ["from a import *\n", "from a import\\\n\t *", "from .a import*"])
+def test_a_star_is_a_word_of_its_own(text: str) -> None:
+    assert Index(MemoryTree({"a.py": "x = 2 * y\nimport b\n", "b.py": text})).files_with("*") == ("b.py",)
+
+
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff" * 32, bytes(31), WordIndex([("a.py", b"a")]).pack()[:-1]])
 def test_other_bytes_are_refused(content: bytes) -> None:
     assert WordIndex.unpack(content) is None
