@@ -103,21 +103,26 @@ def _candidates(engine: LaunchEngine, answer: WhyAnswer) -> Iterator[Change]:
 
 
 def _inputs(engine: LaunchEngine, guards: list[Guard]) -> list[str]:
-    """Configuration fields that the guards rest on: those written at the places of their operands, or named in their text."""
+    """Configuration fields that the guards rest on, guard by guard."""
+    return list(dict.fromkeys(name for guard in guards for name in _behind(engine, guard)))
+
+
+def _behind(engine: LaunchEngine, guard: Guard) -> list[str]:
+    """Fields written where the guard's operands come from, or named in its text; only where there are none, those such a line names.
+
+    A line that passes twenty settings on names nineteen that have nothing to do with the guard.
+    """
     m = engine.machine
-    names: dict[str, None] = {}
-    texts = [g.condition for g in guards] + [op.text for g in guards for op in g.operands]
-    origins = {(p.path, p.line) for g in guards for op in g.operands for p in op.from_}
+    origins = dict.fromkeys((p.path, p.line) for op in guard.operands for p in op.from_)
+    texts = [guard.condition, *(op.text for op in guard.operands)]
+    fields = [field for obj in reversed(list(m.settled)) if isinstance(obj.cls, ClassV) for field in (obj.cls.fields or {}).values()]
+    names = [*(field.name for field in fields), *command_line(m).options]
+    near = [field.name for field in fields if (field.path, field.line) in origins]
+    near += [name for name in names if any(_mentions(text, name) for text in texts)]
+    if near:
+        return near
     lines = [_text_at(engine, path, line) for path, line in sorted(origins)]
-    for obj in reversed(list(m.settled)):
-        assert isinstance(obj.cls, ClassV)
-        for field in (obj.cls.fields or {}).values():
-            if (field.path, field.line) in origins or any(_mentions(text, field.name) for text in [*texts, *lines]):
-                names[field.name] = None
-    for name in command_line(m).options:
-        if any(_mentions(text, name) for text in [*texts, *lines]):
-            names[name] = None
-    return list(names)
+    return [name for name in names if any(_mentions(text, name) for text in lines)]
 
 
 def _text_at(engine: LaunchEngine, path: str, line: int) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agent.analysis import ir
 from agent.analysis.scopes import Scope
 from agent.evaluation.state import Cell, Control, Place, State
-from agent.evaluation.values import AV, ClassV, FuncV, ModuleV
+from agent.evaluation.values import AV, ClassV, FuncV, ModuleV, Obj
 
 
 class Dead(Exception):
@@ -53,7 +53,7 @@ class Catcher:
 
 
 class Frame:
-    """One activation of a function, class body or module."""
+    """One activation of a function, class body or module. ``serial``: as that of an ``Obj``."""
 
     __slots__ = (
         "closure",
@@ -75,6 +75,7 @@ class Frame:
         "receiver",
         "returns",
         "scope",
+        "serial",
         "stmt",
         "until",
         "yields",
@@ -85,6 +86,7 @@ class Frame:
         self.closure = closure
         self.scope = scope
         self.label = label
+        self.serial = Obj.next_serial()
         self.func: FuncV | None = None
         self.owner: ClassV | None = None
         self.receiver: AV | None = None

@@ -14,7 +14,7 @@ from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.slices import hollow_around, last_line, slice_of
 from agent.evaluation.state import Cell, Place, State, merge
-from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Seq, Tup, Unk, candidates, one_of, same
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Obj, Seq, Tup, Unk, candidates, one_of, same
 from agent.evaluation.watch import Watch
 
 QUESTION_FUEL = 12_000
@@ -83,7 +83,7 @@ class Runs:
         self.effort = effort
         self.receivers = receivers
         self.parameter = parameter
-        self.base = State(m.state, certain=False)
+        self.base = State(m.state, certain=False, is_floor=True)
         self.made_along: dict[object, Making] = {}
         """For each object that a run made: what that run has followed."""
         self.put_in: dict[object, set[str]] = {}
@@ -222,7 +222,7 @@ class Runs:
         for state in reversed(chain):
             for location, cell in state.own.items():
                 owner = location[0]
-                if getattr(owner, "serial", 0) > mark and owner not in self.receivers.contexts:
+                if isinstance(owner, Obj) and owner.serial > mark and owner not in self.receivers.contexts:
                     self.base.own[location] = cell
                     self.made_along.setdefault(owner, along)
                 if not isinstance(owner, Frame):

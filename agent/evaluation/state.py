@@ -60,36 +60,67 @@ class Cell:
 
 
 class State:
-    """A layer over ``parent``. ``certain``: code run now runs in every launch that raises nothing; ``whole``: no path left this scope."""
+    """A layer over ``parent``. ``certain``: code run now runs in every launch that raises nothing; ``whole``: no path left this scope.
 
-    __slots__ = ("_seen", "certain", "mark", "own", "parent", "whole")
+    ``floor``: the layer below this one that still gets cells while this one is current; ``is_floor``: this one does. The bottom is a floor.
+    """
 
-    def __init__(self, parent: State | None, certain: bool = True) -> None:
+    __slots__ = ("_seen", "certain", "floor", "mark", "own", "parent", "whole")
+
+    def __init__(self, parent: State | None, certain: bool = True, *, is_floor: bool = False) -> None:
         self.parent = parent
         self.own: dict[Location, Cell] = {}
-        self._seen: dict[Location, Cell] = {}
+        self._seen: dict[Location, Cell | None] = {}
+        self.floor = self if parent is None or is_floor else parent.floor
         self.certain = certain
         self.whole = True
         self.mark = Obj.last_serial()
 
     def get(self, location: Location) -> Cell | None:
-        """The innermost cell. What was found far below is remembered: layers below the current one do not change while it is current."""
+        """The innermost cell. What was looked up below is remembered: layers below the current one do not change while it is current.
+
+        For the same reason none of them but the floors knows what was made since the layer above it was laid: those are passed by.
+        """
         cell = self.own.get(location)
         if cell is not None:
             return cell
-        cell = self._seen.get(location)
-        if cell is not None:
-            return cell
-        layer, depth = self.parent, 0
+        found = self._seen.get(location, _UNSEEN)
+        if found is _UNSEEN:
+            found = self._search(location)
+        return found if found is not None else self._on_floors(location)
+
+    def _search(self, location: Location) -> Cell | None:
+        serial: int = getattr(location[0], "serial", 0)
+        found: Cell | None = None
+        layer = self._below(serial)
         while layer is not None:
-            cell = layer.own.get(location)
-            if cell is not None:
-                if depth > 2:
-                    self._seen[location] = cell
+            found = layer.own.get(location) or layer._seen.get(location, _UNSEEN)
+            if found is not _UNSEEN:
+                break
+            layer = layer._below(serial)
+        else:
+            found = None
+        if serial <= self.mark:
+            self._seen[location] = found
+            below = self.parent
+            if below is not None and below is not layer and serial <= below.mark:
+                below._seen[location] = found
+        return found
+
+    def _on_floors(self, location: Location) -> Cell | None:
+        """What was put there since it was looked for."""
+        floor = self.floor
+        while True:
+            cell = floor.own.get(location)
+            if cell is not None or floor.parent is None:
                 return cell
-            layer = layer.parent
-            depth += 1
-        return None
+            floor = floor.parent.floor
+
+    def _below(self, serial: int) -> State | None:
+        """The next layer that may hold a cell of what has this serial."""
+        if serial <= self.mark or self.parent is None:
+            return self.parent
+        return self.floor if self.floor is not self else self.parent.floor
 
     def forget_seen(self) -> None:
         """Must be called when layers below may have changed anywhere."""
@@ -108,6 +139,10 @@ class State:
         while layer.parent is not None:
             layer = layer.parent
         return layer
+
+
+_UNSEEN = Cell(ABSENT)
+"""Stands for what a layer was not asked for; None for what it did not find."""
 
 
 def delta(leaf: State, base: State) -> dict[Location, Cell]:
@@ -145,19 +180,18 @@ def _bottom(leaf: State, base: State) -> State:
 
 def _meet(location: Location, base: State, deltas: list[dict[Location, Cell]], mark: int) -> Cell:
     before = base.get(location)
-    cells = [changed.get(location) or before for changed in deltas]
-    first = next(cell for cell in cells if cell is not None)
+    cells = dict.fromkeys(changed.get(location) or before for changed in deltas)
     present = [cell for cell in cells if cell is not None]
-    if all(cell is first for cell in present) and len(present) == len(cells):
+    first = present[0]
+    if len(cells) == 1:
         return first
-    if len(present) < len(cells) and fresh(location, mark):
-        cells = list(present)
+    whole = len(present) == len(cells) or fresh(location, mark)
     value = _settled(first.value)
-    for cell in cells:
+    for cell in present if whole else cells:
         value = join(value, ABSENT if cell is None else _settled(cell.value))
     if len(present) == len(cells) and all(same(cell.value, first.value) for cell in present) and len({cell.place for cell in present}) == 1:
         return first
-    written = tuple(dict.fromkeys(cell for cell in present if cell is not before)) or (first,)
+    written = tuple(cell for cell in present if cell is not before) or (first,)
     return Cell(value, written[-1].place, written, written[-1].control, before, "", location[1])
 
 

@@ -134,13 +134,18 @@ class Obj(AV):
     _next = 0
 
     def __init__(self, origin: str = "") -> None:
-        Obj._next += 1
-        self.serial = Obj._next
+        self.serial = Obj.next_serial()
         self.origin = origin
 
     @classmethod
+    def next_serial(cls) -> int:
+        """One more than any before."""
+        Obj._next += 1
+        return Obj._next
+
+    @classmethod
     def last_serial(cls) -> int:
-        """Serial of the newest object."""
+        """The newest serial."""
         return Obj._next
 
 
