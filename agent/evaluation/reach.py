@@ -91,7 +91,7 @@ class Closed:
         return "never" if self.closed(path, function) else "unknown"
 
     def closed(self, path: str, function: ir.FunctionDef, depth: int = 0) -> bool:
-        """True when each call of the function stands in code that was followed, or that is closed itself."""
+        """True when each call of the function stands in code that is closed itself: once followed, it may be called again elsewhere."""
         if function in self.known:
             return self.known[function]
         before = len(self.supposed)
@@ -181,7 +181,10 @@ class Closed:
         if not isinstance(around, ir.FunctionDef):
             return not site.chain and self._at_module_level(site)
         if site.statement in self.machine.marks:
-            return (self.ended and not _put_elsewhere(site)) or (site.call is not None and site.call in self.machine.calls)
+            if self.ended and not _put_elsewhere(site):
+                return True
+            if site.call is None or site.call not in self.machine.calls:
+                return False
         return self.closed(site.path, around, depth + 1)
 
     def _kept_for_later(self, site: Reference, around: ir.Node | None) -> bool:

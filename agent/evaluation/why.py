@@ -88,8 +88,10 @@ class Why:
     def _in_vague_handler(self, definition: Definition, statement: ir.Stmt) -> bool:
         return in_vague_handler(self.m, self.m.index.outline(definition.path), statement)
 
-    def _unseen_callers(self, definition: Definition) -> bool:
-        """Whether a call of the function stands where the forward run has not been."""
+    def _unseen_callers(self, definition: Definition, asked: set[ir.Node] | None = None) -> bool:
+        """Whether a call of the function, or of one that leads to it, stands where the forward run has not been."""
+        asked = asked if asked is not None else set()
+        asked.add(definition.node)
         found = self.demand.definitions.function(definition)
         if found is None:
             return True
@@ -100,8 +102,17 @@ class Why:
                 return False
             # What Python calls by itself is called wherever there is such an object.
             sites = self.demand.call_sites.constructor_sites(owner)
-        entered, calls = self.m.entered, self.m.calls
-        return any(site.chain[-1] not in entered if site.chain else site.call not in calls for site in sites)
+        return any(self._unseen(site, asked) for site in sites)
+
+    def _unseen(self, site: Reference, asked: set[ir.Node]) -> bool:
+        """A call that the forward run has not been at, or that it has been at on one way of several."""
+        if not site.chain:
+            return site.call not in self.m.calls
+        around = site.chain[-1]
+        if around not in self.m.entered:
+            return True
+        outer = next((each for each in self.m.index.outline(site.path).definitions if each.node is around), None)
+        return outer is not None and around not in asked and self._unseen_callers(outer, asked)
 
     def _reason(self, seen: Seen) -> str:
         undecided = next((g for g in seen.guards if g.truth == "unknown"), None)
