@@ -83,7 +83,7 @@ def _by_another_name(index: Index, name: str) -> frozenset[str] | None:
     fields = rb"\bas\s+" + word + rb"\b|\." + word + rb"\s*=(?!=)|^\s+" + word + rb"\s*:[^\n]*Callable"
     pattern = re.compile(rb"^" + word + rb"\s*(?:=(?!=)\s*(?:([\w.]+)[ \t]*$)?|:)|" + fields, re.MULTILINE)
     for path in index.files_with(name):
-        content = index.tree.read(path)
+        content = index.read(path)
         for hit in pattern.finditer(content) if isinstance(content, bytes) else ():
             if hit[1] is None:
                 return None
@@ -96,7 +96,7 @@ def outside_names(index: Index, path: str) -> frozenset[str]:
     """Names under which a file has what is not of the tree: modules, what is imported from them, what a call into one gave, as loggers."""
     inside: set[str] = set()
     outside: set[str] = set()
-    for node in (node for statement in index.module(path).body for node in walk(statement)):
+    for node in index.outline(path).statements_naming(b"import"):
         if isinstance(node, ir.Import):
             for alias in node.names:
                 root = alias.name.partition(".")[0]

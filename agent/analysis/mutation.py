@@ -7,6 +7,7 @@ from agent.analysis.arguments import arguments
 from agent.analysis.callers import references
 from agent.analysis.index import Index, once_a_word
 from agent.analysis.occurrences import occurrences
+from agent.analysis.outline import Parents
 from agent.analysis.walk import walk
 
 MAX_DEPTH = 6
@@ -143,7 +144,7 @@ def _stored(around: ir.Node | None, item: ir.Subscript) -> bool:
     return isinstance(around, (ir.TupleExpr, ir.ListExpr, ir.Starred))
 
 
-def _another_type(parents: dict[ir.Node, ir.Node], use: ir.Name) -> bool:
+def _another_type(parents: Parents, use: ir.Name) -> bool:
     """Under ``if isinstance(name, str):`` the name holds no container."""
     child, parent = use, parents.get(use)
     below: ir.Node = child

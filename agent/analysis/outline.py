@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from agent.analysis import ir
-from agent.analysis.walk import SUITE_FIELDS, children, header_lines, statements, walk
+from agent.analysis.walk import SUITE_FIELDS, children, header_lines, outer_statements, statements, walk
 
 Def = ir.FunctionDef | ir.ClassDef
 
@@ -55,6 +57,17 @@ def qualname(chain: tuple[Def, ...]) -> str:
     return ".".join(definition.name for definition in chain)
 
 
+_Span = tuple[int, int, ir.Stmt]
+"""First and last line of a statement, or of its header."""
+
+
+_DEFINES = re.compile(rb"\b(?:def|class)[ \t\f\\]")
+
+
+def _first(span: _Span) -> int:
+    return span[0]
+
+
 class Outline:
     """Answers about one module; each table is built when first asked for."""
 
@@ -63,6 +76,7 @@ class Outline:
         self._path = module.path
         self._source = module.source
         self.body = module.body
+        self._inner_spans: dict[ir.FunctionDef, list[_Span]] = {}
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
@@ -70,9 +84,9 @@ class Outline:
         return tuple(self._define(self.body))
 
     @cached_property
-    def parents(self) -> dict[ir.Node, ir.Node]:
+    def parents(self) -> Parents:
         """Each node's parent; a statement of the module's own body has none."""
-        return {child: node for root in self.body for node in walk(root) for child in children(node)}
+        return Parents(self.body)
 
     def enclosing(self, line: int) -> tuple[Def, ...]:
         """The definitions around a line, outermost first; a definition's own header and decorators are inside it."""
@@ -88,33 +102,42 @@ class Outline:
 
         None: no statement is there, as on a blank line, a comment, an ``else:``.
         """
-        end = bisect_right(self._firsts, line)
-        start = bisect_left(self._firsts, line - self._longest)
-        on_line = [(first, statement) for first, last, statement in self._spans[start:end] if last >= line]
+        around = [each for each in self._functions if each.line <= line <= each.end]
+        spans = [*self._outer_spans, *(span for each in around for span in self._spans_in(each))]
+        on_line = sorted((span for span in spans if span[0] <= line <= span[1]), key=_first)
         if not on_line:
             return None
-        latest = [statement for first, statement in on_line if first == on_line[-1][0]]
+        latest = [statement for first, _, statement in on_line if first == on_line[-1][0]]
         return next((statement for statement in latest if not SUITE_FIELDS[type(statement)]), latest[0])
 
     def nearest(self, line: int, count: int = 3) -> tuple[ir.Stmt, ...]:
         """The statements next to a line, closest first."""
-        at = bisect_left(self._firsts, line)
-        around = self._spans[max(0, at - count) : at + count]
+        spans = sorted([*self._outer_spans, *(span for each in self._functions for span in self._spans_in(each))], key=_first)
+        at = bisect_left(spans, line, key=_first)
+        around = spans[max(0, at - count) : at + count]
         near = sorted(around, key=lambda span: (min(abs(span[0] - line), abs(span[1] - line)), span[0]))
         return tuple(statement for _, _, statement in near[:count])
 
-    @cached_property
-    def _spans(self) -> list[tuple[int, int, ir.Stmt]]:
-        spans = [(*header_lines(self._source, statement), statement) for statement in statements(self.body)]
-        return sorted(spans, key=lambda span: span[0])
+    def statements_naming(self, word: bytes) -> Iterator[ir.Stmt]:
+        """Every statement but for those in functions without the word in their text, whose bodies need not be read; in no order."""
+        yield from outer_statements(self.body)
+        for function in self._functions:
+            if word in self._source[function.start_byte : function.end_byte]:
+                yield from statements(function.body)
 
     @cached_property
-    def _firsts(self) -> list[int]:
-        return [first for first, _, _ in self._spans]
+    def _functions(self) -> tuple[ir.FunctionDef, ...]:
+        """Those that stand in no other."""
+        return tuple(each for each in outer_statements(self.body) if isinstance(each, ir.FunctionDef))
 
     @cached_property
-    def _longest(self) -> int:
-        return max((last - first for first, last, _ in self._spans), default=0)
+    def _outer_spans(self) -> list[_Span]:
+        return [(*header_lines(self._source, each), each) for each in outer_statements(self.body)]
+
+    def _spans_in(self, function: ir.FunctionDef) -> list[_Span]:
+        if function not in self._inner_spans:
+            self._inner_spans[function] = [(*header_lines(self._source, each), each) for each in statements(function.body)]
+        return self._inner_spans[function]
 
     def _define(self, body: list[ir.Stmt]) -> list[Definition]:
         found: list[Definition] = []
@@ -131,8 +154,48 @@ class Outline:
 
     def _may_define(self, function: ir.FunctionDef) -> bool:
         """Whether the text of a function whose body nobody has read yet can hold a definition."""
-        text = self._source[function.start_byte : function.end_byte]
-        return text.find(b"def", text.find(b"def") + 3) >= 0 or b"class" in text
+        own = self._source.find(b"def", function.start_byte)
+        return _DEFINES.search(self._source, own + 3, function.end_byte) is not None
+
+
+def _header(function: ir.FunctionDef) -> list[ir.Node]:
+    """The children of a function but for its body."""
+    return [*function.params, *function.decorators, *([function.returns] if function.returns is not None else [])]
+
+
+class Parents:
+    """Parents of a module's nodes. Those in a function are entered when one is asked for: most bodies need not be read."""
+
+    def __init__(self, body: list[ir.Stmt]) -> None:
+        self._known: dict[ir.Node, ir.Node] = {}
+        functions = (each for each in outer_statements(body) if isinstance(each, ir.FunctionDef))
+        self._functions = sorted(functions, key=lambda each: each.start_byte)
+        self._starts = [each.start_byte for each in self._functions]
+        outer = frozenset(self._functions)
+        pending: list[ir.Node] = list(body)
+        while pending:
+            node = pending.pop()
+            below = _header(node) if isinstance(node, ir.FunctionDef) and node in outer else children(node)
+            self._known.update(dict.fromkeys(below, node))
+            pending.extend(below)
+
+    def get(self, node: ir.Node) -> ir.Node | None:
+        """None for a statement of the module's own body, and for what is no node of it."""
+        found = self._known.get(node)
+        if found is None:
+            at = bisect_right(self._starts, node.start_byte) - 1
+            if at >= 0 and self._enter(at, node):
+                found = self._known.get(node)
+        return found
+
+    def _enter(self, at: int, node: ir.Node) -> bool:
+        """Enters the function whose text holds the node; False where that was done, or it stands behind the function."""
+        function = self._functions[at]
+        if node is function or node.start_byte >= function.end_byte or (function.body and function.body[0] in self._known):
+            return False
+        self._known.update(dict.fromkeys(function.body, function))
+        self._known.update((child, each) for statement in function.body for each in walk(statement) for child in children(each))
+        return True
 
 
 def _suites_below(statement: ir.Stmt) -> list[ir.Stmt]:

@@ -15,7 +15,7 @@ from agent.analysis.lower_patterns import PATTERNS
 from agent.analysis.lower_statements import STATEMENTS
 from agent.analysis.lower_stdlib import lower_stdlib
 from agent.analysis.lowering import CarefulLowering, Later, Lowering, Row, Rows, no_row
-from agent.analysis.walk import SUITE_FIELDS, header_lines, statements, walk
+from agent.analysis.walk import header_lines, outer_statements, statements, walk
 from agent.domain.source import sha256
 
 if TYPE_CHECKING:
@@ -64,23 +64,11 @@ def parse(path: str, source: bytes, *, late: bool = False) -> ir.Module:
 
 def put_off_bodies(module: ir.Module) -> None:
     """Of a module that was loaded without the bodies of some functions: they are lowered when they are first read."""
-    functions = [each for each in _outer_functions(module.body) if not each.has_body]
+    functions = [each for each in outer_statements(module.body) if isinstance(each, ir.FunctionDef) and not each.has_body]
     if functions:
         bodies = _Bodies(module, source_text.read(module.source).utf8)
         for each in functions:
             each.put_off(bodies.later(each.start_byte, each.end_byte))
-
-
-def _outer_functions(body: list[ir.Stmt]) -> Iterator[ir.FunctionDef]:
-    """Functions that stand in no function."""
-    pending: list[Any] = list(body)
-    while pending:
-        at = pending.pop()
-        if isinstance(at, ir.FunctionDef):
-            yield at
-        else:
-            for name in SUITE_FIELDS[type(at)]:
-                pending.extend(getattr(at, name))
 
 
 class _Bodies:

@@ -81,6 +81,18 @@ def statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
             pending.extend(reversed(getattr(at, name)))
 
 
+def outer_statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """Every statement that stands in no function, in file order; no body of a function is read."""
+    pending: list[Any] = list(reversed(body))
+    while pending:
+        at = pending.pop()
+        if isinstance(at, ir.Stmt):
+            yield at
+        if not isinstance(at, ir.FunctionDef):
+            for name in reversed(SUITE_FIELDS[type(at)]):
+                pending.extend(reversed(getattr(at, name)))
+
+
 _HEADER_FIELDS = ("test", "target", "iter", "items", "subject", "params", "returns", "bases", "keywords")
 _HEADER_TOKEN = re.compile(rb"#[^\n]*|[\[({]|[\])}]|:")
 

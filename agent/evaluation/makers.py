@@ -10,7 +10,7 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.index import Index
 from agent.analysis.looked_up import looking_up
-from agent.analysis.outline import holder
+from agent.analysis.outline import Parents, holder
 from agent.analysis.resolve import dotted_text
 from agent.analysis.walk import walk
 from agent.evaluation.values import ClassV
@@ -114,7 +114,7 @@ def _asks_a_library(index: Index, ref: Reference, cls: ClassV) -> bool:
     return isinstance(around, ir.Attribute) and ref.kind == "value" and not any(around.attr in base.names for base in cls.mro)
 
 
-def _only_asked(node: ir.Node, parents: dict[ir.Node, ir.Node]) -> bool:
+def _only_asked(node: ir.Node, parents: Parents) -> bool:
     """Within the arguments of ``isinstance`` and its like, also as one of several; or within a type that is written out."""
     at = parents.get(node)
     while isinstance(at, (ir.TupleExpr, ir.BinOp, ir.Keyword)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
+from agent.analysis.outline import Parents
 from agent.analysis.walk import walk
 from agent.evaluation.call_sites import CallSites, handed_on_unchanged
 from agent.evaluation.definitions import Definitions
@@ -207,7 +208,7 @@ def only_asked(ref: Reference) -> bool:
     return ref.kind == "value" and any(ref.node in walk(call) for call in asking)
 
 
-def _call_around(parents: dict[ir.Node, ir.Node], node: ir.Node) -> ir.Call | None:
+def _call_around(parents: Parents, node: ir.Node) -> ir.Call | None:
     current: ir.Node | None = node
     while current is not None and not isinstance(current, ir.Stmt):
         current = parents.get(current)

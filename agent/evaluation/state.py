@@ -71,7 +71,7 @@ class State:
         self.parent = parent
         self.own: dict[Location, Cell] = {}
         self._seen: dict[Location, Cell | None] = {}
-        self.floor = self if parent is None or is_floor else parent.floor
+        self.floor: State = self if parent is None or is_floor else parent.floor
         self.certain = certain
         self.whole = True
         self.mark = Obj.last_serial()
