@@ -5,26 +5,10 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agent.analysis import ir
-
-LOWERING_SOURCES = (
-    "imports.py",
-    "index.py",
-    "ir.py",
-    "lower_displays.py",
-    "lower_expressions.py",
-    "lower_patterns.py",
-    "lower_statements.py",
-    "lower_stdlib.py",
-    "lower_strings.py",
-    "lowering.py",
-    "source_text.py",
-    "syntax.py",
-    "words.py",
-)
-"""The files of this package that decide what is kept, modules and what was found in texts: a cache is good for one edition of them."""
 
 
 class SummaryCache(Protocol):
@@ -50,13 +34,14 @@ def pack(module: ir.Module) -> bytes | None:
 def unpack(content: bytes, path: str, sha256: str, source: bytes) -> ir.Module | None:
     """None for anything that ``pack`` did not write."""
     try:
-        body, errors = _Unpickler(io.BytesIO(zlib.decompress(content))).load()
-    except _DAMAGE:
+        body, errors = load(zlib.decompress(content), _ADMITTED)
+    except DAMAGE:
         return None
     return ir.Module(path, sha256, source, body, errors)
 
 
-_DAMAGE = (zlib.error, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, MemoryError)
+DAMAGE = (zlib.error, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, MemoryError)
+"""What loading bytes may raise that were not written to be loaded."""
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("builtins", "complex"): complex,
     ("builtins", "Ellipsis"): ...,
@@ -64,11 +49,18 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 }
 
 
+def load(content: bytes, admitted: Mapping[tuple[str, str], Any]) -> Any:
+    """What was pickled, of the named classes and plain values alone, whoever wrote the bytes. Raises one of ``DAMAGE``."""
+    return _Unpickler(content, admitted).load()
+
+
 class _Unpickler(pickle.Unpickler):
-    """Admits the classes of the IR and nothing else, whoever wrote the bytes."""
+    def __init__(self, content: bytes, admitted: Mapping[tuple[str, str], Any]) -> None:
+        super().__init__(io.BytesIO(content))
+        self._admitted = admitted
 
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _ADMITTED[module, name]
+            return self._admitted[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a syntax tree") from None
+            raise pickle.UnpicklingError(f"{module}.{name} is not what was kept here") from None

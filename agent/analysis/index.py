@@ -182,6 +182,11 @@ class Index:
             self.keep(f"words {KIND}", words.pack())
         return words
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a cache behind it."""
+        return self._cache is not None
+
     def kept(self, what: str) -> bytes | None:
         """What was worked out of the texts of exactly these files before, if it is kept and whole."""
         packed = self._cache.get(self._key(what)) if self._cache is not None else None

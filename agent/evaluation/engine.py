@@ -20,6 +20,7 @@ from agent.evaluation.changes import changed
 from agent.evaluation.collecting import seldom_collected
 from agent.evaluation.demand import Demand
 from agent.evaluation.entry import find_entry
+from agent.evaluation.kept_answers import KeptAnswers, kept
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import Refusal, refusal
 from agent.evaluation.why import Why
@@ -45,7 +46,8 @@ class LaunchEngine:
         self.index = index
         self.tree = index.tree
         self.launch = launch
-        self.files = files
+        self.kept = KeptAnswers(index, launch, files, facts)
+        self.files: Files = self.kept.files
         self.facts = facts
         self._changed: dict[str, LaunchEngine] = {}
         self._judged: dict[Target, WhyAnswer] = {}
@@ -89,6 +91,7 @@ class LaunchEngine:
         """See the interface."""
         return target_analysis.resolve(self.index, query)
 
+    @kept
     @seldom_collected()
     def why(self, query: str, *, counterfactuals: bool = True) -> WhyAnswer:
         """See the interface."""
@@ -113,6 +116,7 @@ class LaunchEngine:
             self._judged[target] = Why(self._started(), self.demand).answer(target)
         return self._judged[target]
 
+    @kept
     @seldom_collected()
     def after(self, query: str, changes: Sequence[Change]) -> Counterfactual | None:
         """See the interface."""
@@ -120,6 +124,7 @@ class LaunchEngine:
 
         return after(self, query, changes)
 
+    @kept
     @seldom_collected()
     def reach(self, path: str) -> ReachAnswer:
         """See the interface."""
@@ -128,6 +133,7 @@ class LaunchEngine:
         self._started()
         return reach(self, path)
 
+    @kept
     @seldom_collected()
     def audit(self) -> AuditAnswer:
         """See the interface."""
@@ -135,6 +141,7 @@ class LaunchEngine:
 
         return audit(self)
 
+    @kept
     @seldom_collected()
     def setting(self, name: str) -> Value:
         """See the interface."""
@@ -143,6 +150,7 @@ class LaunchEngine:
         self._started()
         return value_of(self, name)
 
+    @kept
     @seldom_collected()
     def attribute(self, name: str) -> Setting | None:
         """See the interface."""

@@ -86,7 +86,7 @@ class Frame:
         self.closure = closure
         self.scope = scope
         self.label = label
-        self.serial = Obj.next_serial()
+        self.serial = Obj().serial
         self.func: FuncV | None = None
         self.owner: ClassV | None = None
         self.receiver: AV | None = None

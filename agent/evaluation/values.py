@@ -134,18 +134,13 @@ class Obj(AV):
     _next = 0
 
     def __init__(self, origin: str = "") -> None:
-        self.serial = Obj.next_serial()
+        Obj._next += 1
+        self.serial = Obj._next
         self.origin = origin
 
     @classmethod
-    def next_serial(cls) -> int:
-        """One more than any before."""
-        Obj._next += 1
-        return Obj._next
-
-    @classmethod
     def last_serial(cls) -> int:
-        """The newest serial."""
+        """Serial of the newest object."""
         return Obj._next
 
 

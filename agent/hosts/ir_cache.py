@@ -1,4 +1,4 @@
-"""Lowered modules kept on disk between runs, one file each, by the hash of what they were lowered from."""
+"""Lowered modules and answers kept on disk between runs, one file each, by the hash of what they were worked out from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-import agent.analysis
-from agent.analysis.cache import LOWERING_SOURCES
+import agent
 
 LIMIT = 400_000_000
 """Bytes on disk; beyond them the oldest entries go first. All of a large tree takes about 60 million."""
+
+
+ENGINE = ("analysis", "domain", "evaluation")
+"""The rooms whose code decides what is kept."""
 
 
 class IrCache:
@@ -111,9 +114,9 @@ def default_directory() -> Path:
 
 @cache
 def edition() -> str:
-    """Changes with everything that decides what a lowered module looks like."""
-    digest = sha256(f"{sys.version_info[:2]} {version('tree-sitter')} {version('tree-sitter-python')}".encode())
-    package = Path(agent.analysis.__path__[0])
-    for name in LOWERING_SOURCES:
-        digest.update((package / name).read_bytes())
+    """Changes with everything that decides what is kept: the engine, the nouns of its answers, the parser, Python."""
+    digest = sha256(f"{sys.version} {version('tree-sitter')} {version('tree-sitter-python')}".encode())
+    for top in (Path(agent.__path__[0]) / room for room in ENGINE):
+        for path in sorted(each for kind in ("*.py", "*.json") for each in top.rglob(kind)):
+            digest.update(f"{path.relative_to(top)} ".encode() + path.read_bytes())
     return digest.hexdigest()[:16]

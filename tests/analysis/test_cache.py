@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import zlib
@@ -11,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.analysis import cache as packing
+import agent
 from agent.analysis import index as indexing
 from agent.analysis import ir
 from agent.analysis.cache import pack, unpack
 from agent.analysis.index import Index
 from agent.analysis.syntax import parse, put_off_bodies
 from agent.analysis.walk import children, walk
-from agent.hosts.ir_cache import IrCache, edition
+from agent.hosts.ir_cache import ENGINE, IrCache, edition
 from agent.hosts.local_tree import MemoryTree
 from tests.analysis.shown import shown
 from tests.analysis.test_syntax_samples import SAMPLES
@@ -158,27 +159,20 @@ def test_the_oldest_entries_go_first(tmp_path: Path) -> None:
     assert kept.get(f"{8:064x}") is not None
 
 
-def test_an_edition_follows_the_lowering_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("changed", ["analysis/syntax.py", "domain/verdict.py", "evaluation/models/config_classes.json"])
+def test_an_edition_follows_the_code_of_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str) -> None:
     before = edition()
-    package = Path(packing.__file__).parent
-    for name in packing.LOWERING_SOURCES:
-        (tmp_path / name).write_bytes((package / name).read_bytes())
-    (tmp_path / "syntax.py").write_bytes(b"# changed\n")
-    import agent.analysis
-
-    monkeypatch.setattr(agent.analysis, "__path__", [str(tmp_path)])
-    edition.cache_clear()
+    for room in ENGINE:
+        shutil.copytree(Path(agent.__path__[0]) / room, tmp_path / room)
+    monkeypatch.setattr(agent, "__path__", [str(tmp_path)])
     try:
+        edition.cache_clear()
+        assert edition() == before
+        edition.cache_clear()
+        (tmp_path / changed).write_bytes((tmp_path / changed).read_bytes() + b"\n")
         assert edition() != before
     finally:
         edition.cache_clear()
-
-
-def test_every_module_that_lowering_uses_counts_for_the_edition() -> None:
-    """What syntax.py imports of this package, directly or not, is listed, but for the walkers that make no node."""
-    script = "import sys, agent.analysis.syntax; print(*sorted(name for name in sys.modules if name.startswith('agent.analysis.')))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert {name.rpartition(".")[2] + ".py" for name in loaded} - set(packing.LOWERING_SOURCES) == {"walk.py"}
 
 
 WRITER = """
