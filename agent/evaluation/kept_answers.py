@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -50,12 +51,12 @@ class NotedFiles:
 
 
 class KeptAnswers:
-    """Of one launch. The engine's own edition is that of the cache; an answer that raised is not kept."""
+    """Of one launch. The engine's own edition is that of the cache; an answer that raised is not kept; a process's number decides nothing."""
 
     def __init__(self, index: Index, launch: Launch, files: Files, facts: Mapping[str, Any]) -> None:
         self.files = NotedFiles(files)
         self._index = index
-        self._about = repr((index.tree.root, launch.as_dict(), sorted(facts.items())))
+        self._about = repr((index.tree.root, replace(launch, pid=None).as_dict(), sorted(facts.items())))
 
     def answer(self, question: str, work_out: Callable[[], T]) -> T:
         """The answer kept, else the one worked out now, which is kept."""

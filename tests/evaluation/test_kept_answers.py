@@ -54,13 +54,14 @@ class World:
         self.sources = {"server.py": PROGRAM}
         self.argv = ("python3", "server.py", "--mode", "fast")
         self.facts: dict[str, Any] = {}
+        self.pid = 11
         self.size(16)
 
     def size(self, number: int) -> None:
         (self.home / "config.json").write_text(f'{{"size": {number}}}')
 
     def engine(self) -> LaunchEngine:
-        launch = Launch(argv=self.argv, cwd=str(self.home))
+        launch = Launch(argv=self.argv, cwd=str(self.home), pid=self.pid)
         return open_engine(
             MemoryTree(self.sources), launch, files=LocalFiles(str(self.home)), facts=self.facts, cache=IrCache(self.home / "kept")
         )
@@ -86,6 +87,14 @@ def test_every_question_is_answered_as_before_without_a_run(world: World) -> Non
     assert answers[4] == Known(value="fast")
     again = world.engine()
     assert ask(again) == answers
+    assert not worked_out(again)
+
+
+def test_a_server_that_was_started_again_in_the_same_way_is_the_same(world: World) -> None:
+    assert world.engine().why(LINE).verdict == "always"
+    world.pid = 12
+    again = world.engine()
+    assert again.why(LINE).verdict == "always"
     assert not worked_out(again)
 
 
