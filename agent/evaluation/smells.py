@@ -31,8 +31,8 @@ def smells(engine: LaunchEngine) -> tuple[Smell, ...]:
 def _swallowing(m: Machine) -> list[Smell]:
     """``except:`` or ``except Exception:`` whose body hides that a write in the ``try`` did not happen."""
     found = []
-    for path, module in ((p, m.index.module(p)) for p in sorted({f.module.path for f in _functions(m)})):
-        for node in _tries(module):
+    for path in sorted({f.module.path for f in _functions(m)}):
+        for node in _tries(m, path):
             if not any(inner in m.marks for inner in node.body):
                 continue
             for handler in node.handlers:
@@ -47,8 +47,8 @@ def _functions(m: Machine) -> list[FuncV]:
     return [func for seen in m.calls.values() for func, _, _ in seen]
 
 
-def _tries(module: ir.Module) -> list[ir.Try]:
-    return [node for statement in module.body for node in walk(statement) if isinstance(node, ir.Try)]
+def _tries(m: Machine, path: str) -> list[ir.Try]:
+    return [node for node in m.index.outline(path).statements_naming(b"except") if isinstance(node, ir.Try)]
 
 
 def _broad(handler: ir.Handler) -> bool:
