@@ -184,9 +184,15 @@ class Reader:
     decisive: Guard | None = None
 
 
+COMMAND_LINE, ENVIRONMENT = "command line", "environment"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadKey(Plain):
-    """A provided key that nothing reads under this launch; ``readers`` empty: nothing in the tree reads it at all."""
+    """A provided key that nothing reads under this launch; ``readers`` empty: nothing in the tree reads it at all.
+
+    ``file``: the config file, COMMAND_LINE for a flag, ENVIRONMENT for a variable.
+    """
 
     file: str
     key: str

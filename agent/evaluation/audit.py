@@ -11,7 +11,7 @@ from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Raise, Setting
 from agent.evaluation import explain, settings
 from agent.evaluation.dead_config import dead_and_unread
-from agent.evaluation.dead_inputs import dead_inputs
+from agent.evaluation.dead_inputs import dead_inputs, unnamed_inputs
 from agent.evaluation.frames import Raised
 from agent.evaluation.handed_on import LaterChange, final, handed_on
 from agent.evaluation.machine import Machine
@@ -19,7 +19,7 @@ from agent.evaluation.models.argument_parser import CommandLine, command_line
 from agent.evaluation.models.environment import environ
 from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, records
 from agent.evaluation.smells import smells
-from agent.evaluation.state import Cell
+from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ClassV, Instance
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def audit(engine: LaunchEngine) -> AuditAnswer:
     never = {key.key for key in inputs}
     rows = tuple(replace(row, verdict="never_read") if (row.flag or row.name.removeprefix("env:")) in never else row for row in rows)
     return AuditAnswer(
-        settings=tuple(map(masked, rows)), dead_config=(*dead, *inputs), raises=raises(m), smells=smells(engine), unread_keys=unread,
+        settings=tuple(map(masked, rows)), dead_config=(*dead, *inputs), raises=raises(m), smells=smells(engine),
+        unread_keys=(*unread, *unnamed_inputs(engine, rows)),
         assumptions=(*m.assumptions, *resting), notices=(_UNFINISHED,) if m.unfinished else (),
     )  # fmt: skip
 
@@ -224,15 +225,17 @@ def _writes(m: Machine, cell: Cell, first: Cell | None) -> tuple[ChangedBy, ...]
 
 
 def _is_join(cell: Cell) -> bool:
-    """A meeting of branches holds the cells that it was made of under the same name."""
-    return any(dep.name == cell.name and dep.place == cell.place for dep in cell.deps)
+    """A meeting of branches holds the cells that it was made of under the same name; a statement that runs again, the one before it."""
+    return any(dep.name == cell.name and dep.place == cell.place and dep is not cell.previous for dep in cell.deps)
 
 
-def _change(m: Machine, cell: Cell) -> ChangedBy:
-    assert cell.place is not None
+def _change(m: Machine, cell: Cell, place: Place | None = None) -> ChangedBy:
+    """``place``: where it is told to have been changed, if that is not the statement itself."""
+    place = place or cell.place
+    assert place is not None
     return ChangedBy(
-        path=cell.place.path, line=cell.place.line, text=source_line(m, cell.place.path, cell.place.line),
-        guards=explain.control_guards(m, cell.control), logged=_logged_near(m, cell),
+        path=place.path, line=place.line, text=source_line(m, place.path, place.line),
+        guards=explain.control_guards(m, cell.control), logged=_logged_near(m, cell, place),
     )  # fmt: skip
 
 
@@ -243,10 +246,10 @@ def source_line(m: Machine, path: str, line: int) -> str:
     return redact_text(line_text(m.index, path, line)) if path in m.index.files else ""
 
 
-def _logged_near(m: Machine, cell: Cell) -> str:
+def _logged_near(m: Machine, cell: Cell, place: Place) -> str:
     """A log call under the same decision as the change tells of it."""
-    for place, level, message, control, _ in m.logged:
-        if cell.place is not None and place.path == cell.place.path and control is cell.control and control is not None:
+    for logged, level, message, control, _ in m.logged:
+        if logged.path == place.path and control is cell.control and control is not None:
             return f"{level}: {message}"
     return ""
 
@@ -297,11 +300,18 @@ def _env_writes(m: Machine, obj: object, name: str) -> tuple[ChangedBy, ...]:
         then = getattr(before.value, "items", {}).get(name) if before is not None else None
         written = now is not None and (then is None or then[1] is not now[1])
         if written and current.place is not None and current.place.line and not _is_join(current):
-            found.append(_change(m, current))
+            found.append(_change(m, current, _handed_in(m, current, name)))
         queue += [d for d in current.deps if d.name == "{}" and hasattr(d.value, "items")] if _is_join(current) else []
         if before is not None:
             queue.append(before)
     return tuple(sorted(found, key=lambda c: (c.path, c.line)))
+
+
+def _handed_in(m: Machine, cell: Cell, name: str) -> Place | None:
+    """Where a setter was called that writes whatever it is given: its own line, without the variable's name, tells nobody who set what."""
+    if cell.place is None or name in source_line(m, cell.place.path, cell.place.line):
+        return None
+    return next((dep.place for dep in cell.deps if dep.text.endswith("()") and dep.name not in ("self", "cls")), None)
 
 
 # --- raises ------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Flags and environment variables that were given, and whose every reader is guarded off under this launch."""
+"""Flags and environment variables that were given: those whose every reader is guarded off under this launch, those that nobody names."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from agent.analysis import control, ir
 from agent.analysis.occurrences import Occurrence, occurrences
 from agent.analysis.walk import walk
-from agent.domain.verdict import DeadKey, Reader, Setting, Target, WhyAnswer
+from agent.domain.verdict import COMMAND_LINE, ENVIRONMENT, DeadKey, Reader, Setting, Target, WhyAnswer
 from agent.evaluation import explain
 from agent.evaluation.counterfactual import counterfactuals
 from agent.evaluation.dead_config import COMMON, MAX_READERS
+from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.reach import Closed
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.settings import configurations, mask, records
@@ -19,8 +20,6 @@ from agent.evaluation.values import ClassV
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine
-
-COMMAND_LINE, ENVIRONMENT = "command line", "environment"
 
 
 def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKey, ...]:
@@ -30,6 +29,34 @@ def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKe
     closed = Closed(engine)
     found = (_judged(engine, row, closed) for row in rows if row.asked.source in ("flag", "env"))
     return tuple(key for key in found if key is not None)
+
+
+def unnamed_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKey, ...]:
+    """Variables and flags whose name stands nowhere in the tree: a typo, or read by another library. Not that nobody reads them.
+
+    A launch that its own command line refuses is told as one that fails.
+    """
+    if engine.refused is not None:
+        return ()
+    given = {row.name.removeprefix("env:"): row.asked.value for row in rows if row.asked.source == "env"}
+    variables = (
+        DeadKey(file=ENVIRONMENT, key=name, value=mask(name, value)) for name, value in given.items() if not engine.index.files_with(name)
+    )
+    return (*variables, *_unnamed_flags(engine))
+
+
+def _unnamed_flags(engine: LaunchEngine) -> Iterator[DeadKey]:
+    """Words of the command line that no parser declares, not even in full where one is shortened."""
+    words = engine.machine.singletons.get("argv values", ())[1:]
+    declared = [flag for option in command_line(engine.machine).options.values() for flag in option.flags]
+    for word, after in zip(words, (*words[1:], "--"), strict=False):
+        flag, equals, value = word.partition("=")
+        name = flag.removeprefix("--")
+        if not word.startswith("--") or not name or any(each.startswith(flag) for each in declared):
+            continue
+        if not any(engine.index.files_with(each) for each in (name, name.replace("-", "_"))):
+            given = value if equals else True if after.startswith("-") else after
+            yield DeadKey(file=COMMAND_LINE, key=flag, value=mask(name, given))
 
 
 def _judged(engine: LaunchEngine, row: Setting, closed: Closed) -> DeadKey | None:

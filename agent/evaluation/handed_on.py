@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agent.analysis import control as control_analysis
 from agent.analysis import ir
 from agent.analysis.callers import called_name
 from agent.analysis.index import Index, once_a_word
@@ -20,7 +19,6 @@ from agent.analysis.occurrences import occurrences
 from agent.analysis.writers import holds_one, receivers_by_text
 from agent.domain.values import Known, Unknown, Value
 from agent.domain.verdict import ChangedBy, Guard, WhyAnswer
-from agent.evaluation import explain
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.runs import MAKING
 from agent.evaluation.settings import configurations
@@ -34,7 +32,6 @@ _CONFIGURES = re.compile(r"(?:Config|Configuration|Args|Arguments|Options|Params
 _PARSED = ("args", "options")
 _NAMED = 2
 """Undecided guards that a reason names, the nearest."""
-_CALLED_UNNAMED = re.compile(r"__(?!init__|new__|call__)\w+__")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,48 +140,18 @@ class HandedOn:
     def _judged(self, path: str, line: int, owner: str, name: str) -> LaterChange | None:
         target = self.engine.targets(f"{path}:{line}")[0]
         answer = self.engine.judged(target)
-        if answer.verdict == "never" and not self._another_may(path, line):
+        if answer.verdict == "never":
             return None
         statement = self.index.statement_at(path, line)
         value = statement.value if isinstance(statement, ir.Assign) and len(statement.targets) == 1 else None
         written: Value = Unknown(reason=f"{path}:{line} sets {owner}.{name} to what was not worked out")
         if isinstance(value, ir.Constant):
             written = Known(value=value.value)
-        if answer.verdict == "never":
-            guards, runs = self._own_guards(path, line, target.function), None
-        else:
-            guards = _open(answer) or _shown(answer)
-            runs = True if answer.verdict == "always" or _open(answer) else None
+        guards = _open(answer) or _shown(answer)
+        runs = True if answer.verdict == "always" or _open(answer) else None
         change = ChangedBy(path=path, line=line, text=target.text, guards=guards)
         assumption = f"{target.function}() is called in this launch" if runs and answer.verdict != "always" else ""
         return LaterChange(owner=owner, change=change, runs=runs, value=written, reason=_undecided(guards, answer), assumption=assumption)
-
-    def _own_guards(self, path: str, line: int, function: str) -> tuple[Guard, ...]:
-        """The conditions around a line, none of them decided."""
-        outline = self.index.outline(path)
-        statement = self.index.statement_at(path, line)
-        assert statement is not None
-        found = []
-        for item in control_analysis.guards(outline, statement):
-            if item.condition is not None and item.kind in ("if", "while"):
-                condition = explain.text(self.index, path, item.condition)
-                found.append(
-                    Guard(
-                        path=path, line=item.condition.line, condition=condition, polarity=item.polarity, kind=item.kind, function=function
-                    )
-                )
-        return tuple(found)
-
-    def _another_may(self, path: str, line: int) -> bool:
-        """In a method that Python itself calls: whether an object of the class is made where the forward run has not been."""
-        around = self.index.enclosing(path, line)
-        function = next((node for node in reversed(around) if isinstance(node, ir.FunctionDef)), None)
-        cls = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
-        if function is None or cls is None or not _CALLED_UNNAMED.fullmatch(function.name):
-            return False
-        sites = (ref for ref in self.engine.demand.call_sites.references(cls.name) if ref.kind == "call")
-        entered = self.engine.demand.later.followed
-        return any(not (ref.chain and ref.chain[-1] in entered) for ref in sites)
 
 
 @once_a_word

@@ -12,6 +12,7 @@ from agent.domain.verdict import Smell
 from agent.evaluation import explain
 from agent.evaluation.concrete import NotConcrete, concrete
 from agent.evaluation.conditions import compared
+from agent.evaluation.frames import Tested
 from agent.evaluation.settings import configurations, mask, outward
 from agent.evaluation.state import Cell
 
@@ -23,21 +24,21 @@ if TYPE_CHECKING:
 def read_before_write(m: Machine) -> list[Smell]:
     """Parts of decided conditions that read a configuration field at a value that it does not keep.
 
-    "Was it given?" (``is None``, or a test of the bare field) is asked before a default is filled in, on purpose: no smell.
+    "Was it given?" (``is None``, or a test of the bare field) is asked before a default is filled in, on purpose: no smell. A switch is on
+    or off at any time: to test it bare asks for its value.
     """
     fields = {id(old): (name, cell) for name, cell in _final_cells(m) for old in _before(m, cell)}
     found: dict[tuple[str, int, str], Smell] = {}
-    for node, seen in list(m.tests.items()):
-        if isinstance(node, ir.If) and seen:
-            for part in _parts(node.test):
-                records = m.tests.get(part) or (seen if part is node.test else [])
-                for record in records:
-                    read = next((fields[id(dep)] + (dep,) for dep in record.deps if id(dep) in fields and _reads(part, dep.name)), None)
-                    if read is None or record.truth is None or _settles(m, node, *read, path=record.frame.module.path):
-                        continue
-                    smell = _smell(m, part, record.truth, *read, path=record.frame.module.path)
-                    if smell is not None:
-                        found.setdefault((smell.path, smell.line, read[0]), smell)
+    for node, seen in [(node, seen) for node, seen in m.tests.items() if isinstance(node, ir.If)]:
+        for part in _parts(node.test) if seen else ():
+            for record, truth in _answers(m, node, part, seen):
+                read = next((fields[id(dep)] + (dep,) for dep in record.deps if id(dep) in fields and _reads(part, dep.name)), None)
+                path = record.frame.module.path
+                if read is None or _settles(m, node, *read, path=path):
+                    continue
+                smell = _smell(m, part, truth, *read, path=path)
+                if smell is not None:
+                    found.setdefault((smell.path, smell.line, read[0]), smell)
     return list(found.values())
 
 
@@ -65,8 +66,18 @@ def _parts(test: ir.Expr) -> list[ir.Expr]:
     return _parts(test.operand) if isinstance(test, ir.UnaryOp) and test.op == "not" else [test]
 
 
+def _answers(m: Machine, node: ir.If, part: ir.Expr, seen: list[Tested]) -> Iterator[tuple[Tested, bool]]:
+    """How a part came out each time it was decided; ``not part`` as a whole test tells it the other way round."""
+    denied = isinstance(node.test, ir.UnaryOp) and node.test.operand is part
+    for record in m.tests.get(part) or (seen if denied or part is node.test else []):
+        if record.truth is not None:
+            yield record, record.truth is not (denied and part not in m.tests)
+
+
 def _reads(part: ir.Expr, name: str) -> bool:
-    """Nothing but this one field, and compares it with something that is no None."""
+    """Nothing but this one field: compares it with something that is no None, or is the bare field."""
+    if isinstance(part, ir.Attribute):
+        return part.attr == name
     if not isinstance(part, ir.Compare) or any(isinstance(each, ir.Constant) and each.value is None for each in walk(part)):
         return False
     reads = [each for each in walk(part) if isinstance(each, (ir.Attribute, ir.Call))]
@@ -91,9 +102,8 @@ def _settles(m: Machine, node: ir.If, name: str, final: Cell, old: Cell, *, path
 
 
 def _smell(m: Machine, part: ir.Expr, truth: bool, name: str, final: Cell, old: Cell, *, path: str) -> Smell | None:
-    assert isinstance(part, ir.Compare)
     try:
-        then = compared(m, part, name, final.value)
+        then = compared(m, part, name, final.value) if isinstance(part, ir.Compare) else _switch(m, final.value, old.value)
     except (NotConcrete, TypeError, ValueError):
         return None
     if then is truth or final.place is None or not final.place.line:
@@ -106,6 +116,14 @@ def _smell(m: Machine, part: ir.Expr, truth: bool, name: str, final: Cell, old: 
         f"with which it would be {word[then]}: what it decides goes by a value that does not hold"
     )
     return Smell(kind="read_before_write", path=path, line=part.line, text=text, why=why)
+
+
+def _switch(m: Machine, value: AV, before: AV) -> bool:
+    """The value of what is on or off before and after. Raises ValueError where it is anything else."""
+    now, then = concrete(m, value), concrete(m, before)
+    if not (isinstance(now, bool) and isinstance(then, bool)):
+        raise ValueError("no switch")
+    return now
 
 
 def concrete_or_none(m: Machine, value: AV) -> object:

@@ -154,12 +154,17 @@ def _text(engine: LaunchEngine, at: Occurrence) -> str:
 def _how(at: Occurrence, method: str) -> str:
     """A call of it on what is called a model, or a question for it."""
     parent = at.parent
-    if isinstance(at.node, ir.Attribute) and at.node.attr == method and on_model(at.node.value):
+    if isinstance(at.node, ir.Attribute) and at.node.attr == method and _the_model(at.node.value):
         return CALLED if isinstance(parent, ir.Call) and parent.func is at.node else ""
     named = isinstance(parent, ir.Call) and isinstance(parent.func, ir.Name) and parent.func.id == "hasattr" and at.node in parent.args[1:]
-    if named and isinstance(at.node, ir.Constant) and at.node.value == method and on_model(parent.args[0]):  # type: ignore[union-attr]
+    if named and isinstance(at.node, ir.Constant) and at.node.value == method and _the_model(parent.args[0]):  # type: ignore[union-attr]
         return "what stands under the question is skipped without a word"
     return ""
+
+
+def _the_model(node: ir.Expr) -> bool:
+    """What is called a model, and not picked from several by a call or an index: ``runner(i).model`` may be any of them."""
+    return on_model(node) and not any(isinstance(each, (ir.Call, ir.Subscript)) for each in walk(node))
 
 
 def _asked_first(at: Occurrence, method: str) -> bool:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.domain.counting import counted
 from agent.domain.redaction import is_secret, placeholder
-from agent.domain.verdict import AuditAnswer, ChangedBy, Counterfactual, DeadKey, Guard, Observed, Raise, Setting, Smell
+from agent.domain.verdict import (
+    COMMAND_LINE,
+    ENVIRONMENT,
+    AuditAnswer,
+    ChangedBy,
+    Counterfactual,
+    DeadKey,
+    Guard,
+    Observed,
+    Raise,
+    Setting,
+    Smell,
+)
 from agent.domain.visible import in_backticks, one_line
 
 if TYPE_CHECKING:
@@ -17,6 +30,8 @@ if TYPE_CHECKING:
 
 _PIPED = 10_000
 _VALUE = 40
+_COLUMN = 30
+"""Names up to this width stand beside their text."""
 _GUARDS = 2
 _NAME = re.compile(r"\w+")
 _OPEN = (None, "auto")
@@ -66,16 +81,25 @@ def _shown(answer: AuditAnswer, everything: bool) -> Iterator[tuple[str, list[tu
 
 
 def _print_table(rows: Sequence[tuple[str, ...]], console: Console) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
+    """Names beside their text; a name wider than the column stands above it. Words are kept whole, paths too where they fit."""
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
-    for position in range(max(len(row) for row in rows)):
-        table.add_column(overflow="fold", ratio=1 if position else None, style="" if position else "cyan")
-    for row in rows:
-        table.add_row(*(Text(one_line(text)) for text in row))
-    console.print(Padding(table, (0, 0, 0, 2)))
+    shown = [(one_line(row[0]), "  ".join(map(one_line, row[1:]))) for row in rows]
+    column = max((len(name) for name, text in shown if text and len(name) <= _COLUMN), default=0) + 4
+    for name, text in shown:
+        above = len(name) + 4 > column
+        parts = _wrapped(text or name, console.width - 1 - (column if text else 2))
+        if above and text:
+            console.print(Text(f"  {name}", style="cyan"), soft_wrap=True)
+        for number, part in enumerate(parts):
+            first = "" if number or above or not text else f"  {name}"
+            line = Text(f"{first:<{column if text else 2}}{part}")
+            line.stylize("cyan", 0, len(first))
+            console.print(line, soft_wrap=True)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, max(width, 20), break_on_hyphens=False) or [""]
 
 
 def _print_lines(rows: Sequence[tuple[str, ...]], console: Console) -> None:
@@ -123,7 +147,7 @@ def _hidden(answer: AuditAnswer, everything: bool) -> str:
         (sum(verdict in ("as_asked", "defaulted") for verdict in verdicts), "setting", " as asked or at the default"),
         (len(list(_unknown(answer))), "unknown setting", " that nobody asked for"),
         (len(list(_elsewhere(answer))), "possible failure", " for reasons outside of this launch"),
-        (len(answer.unread_keys), "key", " that nothing in the tree reads"),
+        (len(list(_unread(answer))), "config key", " that nothing in the tree reads"),
     )
     parts = [f"{counted(count, noun)}{words}" for count, noun, words in counts if count]
     return f"Not shown: {', '.join(parts)}; `--all` shows them" if parts else ""
@@ -148,7 +172,8 @@ def told(name: str, value: Any) -> str:
 
 
 def _asked(setting: Setting) -> str:
-    return f"{told(setting.name, setting.asked.value)} ({setting.asked.source})"
+    value = told(setting.name, setting.asked.value)
+    return f"default {value}" if setting.asked.source == "default" else f"asked {value} ({setting.asked.source})"
 
 
 def effective(setting: Setting) -> str:
@@ -186,7 +211,7 @@ def _plain(value: Any) -> Any:
 def _overridden(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
         if setting.verdict == "overridden":
-            yield setting.name, f"asked {_asked(setting)}, is {effective(setting)}{by(setting.changed_by)}"
+            yield setting.name, f"{_asked(setting)}, is {effective(setting)}{by(setting.changed_by)}"
 
 
 def by(changes: Sequence[ChangedBy]) -> str:
@@ -206,22 +231,37 @@ def condition(guard: Guard) -> str:
 
 
 def _never_read(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    """Those that are not told with their readers."""
+    dead = {key.key for key in answer.dead_config}
     for setting in answer.settings:
-        if setting.verdict == "never_read":
-            yield setting.name, f"asked {_asked(setting)}"
+        if setting.verdict == "never_read" and (setting.flag or setting.name.removeprefix("env:")) not in dead:
+            yield setting.name, _asked(setting)
 
 
 def _undecided(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     """What somebody asked for and what became of it is not known: the reason says which fact would tell."""
     for setting in answer.settings:
         if setting.verdict == "unknown" and setting.asked.source != "default":
-            yield setting.name, f"asked {_asked(setting)}, {effective(setting)}{by(setting.changed_by)}"
+            yield setting.name, f"{_asked(setting)}, {_perhaps(setting)}{_if(setting.changed_by)}"
+
+
+def _perhaps(setting: Setting) -> str:
+    return f"is {effective(setting)}" if setting.effective.status == "candidates" else effective(setting)
+
+
+def _if(changes: Sequence[ChangedBy]) -> str:
+    """The last line that may change a setting, and what would tell whether it does."""
+    if not changes:
+        return ""
+    change = changes[-1]
+    asked = [guard for guard in change.guards if guard.truth == "unknown"][-_GUARDS:]
+    return f"; {change.path}:{change.line} changes it or not: {' and '.join(map(condition, asked))}" if asked else by(changes)
 
 
 def _unknown(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for setting in answer.settings:
         if setting.verdict == "unknown" and setting.asked.source == "default":
-            yield setting.name, f"asked {_asked(setting)}, {effective(setting)}"
+            yield setting.name, f"{_asked(setting)}, {_perhaps(setting)}"
 
 
 def _rest(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
@@ -240,17 +280,27 @@ def _reader(key: DeadKey) -> str:
     reader = next((reader for reader in key.readers if reader.decisive), None)
     if reader is None or reader.decisive is None:
         return ""
-    return f": {reader.path}:{reader.line} never reads it, {reader.decisive.path}:{reader.decisive.line} {condition(reader.decisive)}"
+    others = len(key.readers) - 1
+    runs = f" and {counted(others, 'more line')} would read it, and never run" if others else " would read it, and never runs"
+    return f": {reader.path}:{reader.line}{runs}: {reader.decisive.path}:{reader.decisive.line} {condition(reader.decisive)}"
 
 
 def _opened(counterfactuals: Sequence[Counterfactual]) -> str:
-    changes = [", ".join(f"{one.name} {one.to!r}" for one in found.change) for found in counterfactuals[:1]]
-    return f"; read with {changes[0]}" if changes else ""
+    changes = [", ".join(f"{one.name} {one.to}" for one in found.change) for found in counterfactuals[:1]]
+    return f"; it is read with {changes[0]}" if changes else ""
+
+
+_GIVEN = (COMMAND_LINE, ENVIRONMENT)
+
+
+def _unnamed(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
+    return ((key.key, f"{told(key.key, key.value)} ({key.file})") for key in answer.unread_keys if key.file in _GIVEN)
 
 
 def _unread(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
     for key in answer.unread_keys:
-        yield key.key, f"{told(key.key, key.value)} in {key.file}: nothing in the tree reads it"
+        if key.file not in _GIVEN:
+            yield key.key, f"{told(key.key, key.value)} in {key.file}: nothing in the tree reads it"
 
 
 def _certain(answer: AuditAnswer) -> Iterable[tuple[str, ...]]:
@@ -309,10 +359,11 @@ _SECTIONS = (
     Section(title="Never read", rows=_never_read),
     Section(title="Asked for, and not known what becomes of it", rows=_undecided),
     Section(title="May fail, for what this launch asks", rows=_possible),
-    Section(title="Smells", rows=_smells),
+    Section(title="Named by nothing in the tree: a typo, or read by another library", rows=_unnamed),
+    Section(title="Smells: where such faults grow, whether or not it runs here", rows=_smells),
     Section(title="Unknown, and not asked for", rows=_unknown, always=False),
     Section(title="May fail, for reasons outside of this launch", rows=_elsewhere, always=False),
-    Section(title="Read by nothing in the tree", rows=_unread, always=False),
+    Section(title="Config keys that nothing in the tree reads", rows=_unread, always=False),
     Section(title="As asked, or at their default", rows=_rest, always=False),
     Section(title="Assuming", rows=_assumed),
 )

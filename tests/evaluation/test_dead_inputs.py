@@ -82,3 +82,30 @@ def test_a_secret_stays_one() -> None:
     found = audit("--token", "givenword")
     assert [key.key for key in found.dead_config] == ["--token"]
     assert "givenword" not in repr(found)
+
+
+def test_what_nothing_names_is_told_apart() -> None:
+    """A variable that is spelt wrong, or meant for another library: no setting that is never read."""
+    found = audit("--size", "2", SHOP_FSAT="1", ANOTHER_TOKEN="givenword")
+    assert [(key.file, key.key, key.readers) for key in found.unread_keys] == [
+        ("environment", "SHOP_FSAT", ()),
+        ("environment", "ANOTHER_TOKEN", ()),
+    ]
+    assert found.dead_config == () and "never_read" not in verdicts(found).values()
+    assert "givenword" not in repr(found)
+
+
+PASSES_ON = PROGRAM.replace("args = parser.parse_args()", "args, rest = parser.parse_known_args()")
+
+
+def test_a_flag_that_no_parser_declares() -> None:
+    """Where the program lets it pass; shortened flags are declared ones."""
+    words = ("--dep", "4", "--dpeth", "4", "--un-known=5", "--depth_x", "--quick")
+    launch = Launch(argv=("python3", "-m", "program", *words))
+    found = open_engine(MemoryTree({"program.py": PASSES_ON + "# quick: depth_x\n"}), launch, files=NoFiles()).audit()
+    assert [(key.file, key.key, key.value) for key in found.unread_keys] == [
+        ("command line", "--dpeth", "4"),
+        ("command line", "--un-known", "5"),
+    ]
+    refused = audit("--dpeth", "4", SHOP_FSAT="1")
+    assert refused.unread_keys == () and [each.certainty for each in refused.raises] == ["always"]

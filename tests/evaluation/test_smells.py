@@ -130,6 +130,54 @@ def test_a_value_that_answers_alike_is_none() -> None:
     assert found == []
 
 
+SWITCH = """\
+import argparse
+from dataclasses import dataclass
+
+
+@dataclass
+class Args:
+    graphs: bool = True
+    pieces: bool = True
+    host: str = ""
+    size: int = 1
+
+    def __post_init__(self):
+        self.check()
+        if self.size > 1:
+            self.pieces = False
+        if not self.host:
+            self.host = "127.0.0.1"
+
+    def check(self):
+        if not self.pieces:
+            self.graphs = False
+        if self.host:
+            self.size = 2
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--graphs", action="store_false")
+    parser.add_argument("--pieces", action="store_false")
+    parser.add_argument("--host", default="")
+    parser.add_argument("--size", type=int, default=1)
+    args = parser.parse_args()
+    Args(args.graphs, args.pieces, args.host, args.size)
+
+
+main()
+"""
+
+
+def test_a_switch_that_is_read_before_it_is_thrown() -> None:
+    """A bare test of any other field asks whether it was given."""
+    (smell,) = of_kind(SWITCH, "read_before_write", None, "--size", "4")
+    assert (smell.line, smell.text) == (20, "self.pieces")
+    assert "true while pieces is True; program.py:15 makes it False later, with which it would be false" in smell.why
+    assert of_kind(SWITCH, "read_before_write") == [] == of_kind(SWITCH, "read_before_write", None, "--size", "4", "--pieces")
+
+
 # --- a wrapper that lacks what it is around --------------------------------------------------------------------------------------
 
 MODEL = """\
@@ -163,6 +211,8 @@ class Runner:
         if hasattr(self.model, "head"):
             print(self.model.head())
         self.draft_runner.model.plain()
+        self.runner(0).model.plain()
+        self.runners[0].model.plain()
 
 
 def main():
@@ -196,7 +246,7 @@ def wrapped(more: str) -> list[tuple[str, int, bool]]:
 
 
 def test_a_wrapper_that_lacks_a_method_of_its_model() -> None:
-    """Called, or asked for; what is called on another model is none of its own."""
+    """Called, or asked for; what is called on another model is none of its own, nor what is called on one of several."""
     assert wrapped("") == [("program.py", 10, True), ("program.py", 11, False)]
 
 

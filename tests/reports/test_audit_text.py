@@ -7,7 +7,20 @@ from io import StringIO
 import cmarkgfm
 from rich.console import Console
 
-from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Guard, Raise, Setting
+from agent.domain.verdict import (
+    Asked,
+    AuditAnswer,
+    Change,
+    ChangedBy,
+    Counterfactual,
+    DeadKey,
+    Effective,
+    Guard,
+    Place,
+    Raise,
+    Reader,
+    Setting,
+)
 from agent.reports.audit_text import audit_markdown, show_audit
 
 TOPK = Guard(
@@ -99,3 +112,50 @@ def test_markdown_keeps_values_and_messages_in_one_piece() -> None:
     assert "<code>&lt;stderr&gt; of nvidia-smi @all</code>" in page
     assert "<code>{'eagle ids': [1, 2]}</code>" in page
     assert "<code>topk &gt; 1 | is unstable</code>" in page
+
+
+KIND = Guard(path="pkg/run.py", line=4, condition="kind == 'b'", truth="false", function="run")
+READERS = tuple(Reader(path="pkg/run.py", line=line, verdict="never", decisive=KIND) for line in (5, 6))
+OPENED = Counterfactual(change=(Change(name="--kind", from_="a", to="b"),), opens=(Place(path="pkg/run.py", line=5),))
+DEPTH = DeadKey(file="command line", key="--depth", value=4, readers=READERS, counterfactuals=(OPENED,))
+LONG = "SHOP_ALLOW_LONGER_NAMES_THAN_A_COLUMN"
+
+
+def test_a_dead_flag_is_told_once_and_with_what_it_is_read() -> None:
+    text = shown(AuditAnswer(settings=(setting("depth", 4, "flag", "never_read"),), dead_config=(DEPTH,)))
+    assert section(text, "Dead config: provided, and no reader runs") == [
+        "  --depth  4 in command line: pkg/run.py:5 and 1 more line would read it, and never run: pkg/run.py:4 `kind == 'b'` false; "
+        "it is read with --kind b"
+    ]
+    assert "Never read" not in text
+
+
+def test_what_nothing_names_is_shown_and_accuses_nobody() -> None:
+    keys = (DeadKey(file="environment", key=LONG, value="1"), DeadKey(file="/m/config.json", key="vault", value=1))
+    text = shown(AuditAnswer(settings=(), unread_keys=keys))
+    (row,) = section(text, "Named by nothing in the tree: a typo, or read by another library")
+    assert row.split() == [LONG, "'1'", "(environment)"]
+    assert "Not shown: 1 config key that nothing in the tree reads" in text and "Never read" not in text
+
+
+def test_a_long_name_stands_above_its_text() -> None:
+    reader = READERS[:1]
+    keys = (DeadKey(file="environment", key=LONG, value="1", readers=reader), DeadKey(file="/m", key="ids", value=2, readers=reader))
+    rows = section(shown(AuditAnswer(settings=(), dead_config=keys), width=60), "Dead config: provided, and no reader runs")
+    assert rows[:2] == [f"  {LONG}", "       '1' in environment: pkg/run.py:5 would read it, and"]
+    assert next(row for row in rows if "ids" in row).startswith("  ids  2 in /m: pkg/run.py:5")
+
+
+def test_what_is_perhaps_so_says_what_would_tell() -> None:
+    changed = (ChangedBy(path="pkg/args.py", line=9, guards=(KIND, TOPK)),)
+    row = Setting(
+        name="size",
+        flag="--size",
+        asked=Asked(value=4, source="flag"),
+        effective=Effective(status="candidates", values=(2, 4)),
+        changed_by=changed,
+        verdict="unknown",
+    )
+    assert section(shown(AuditAnswer(settings=(row,))), "Asked for, and not known what becomes of it") == [
+        "  size  asked 4 (flag), is 2 or 4; pkg/args.py:9 changes it or not: `self.topk > 1 and self.backend != 'x'` unknown"
+    ]
