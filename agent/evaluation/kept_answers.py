@@ -51,7 +51,7 @@ class NotedFiles:
 
 
 class KeptAnswers:
-    """Of one launch. The engine's own edition is that of the cache; an answer that raised is not kept; a process's number decides nothing."""
+    """Of one launch. The engine's own edition is that of the cache; what raised is not kept; a process's number decides nothing."""
 
     def __init__(self, index: Index, launch: Launch, files: Files, facts: Mapping[str, Any]) -> None:
         self.files = NotedFiles(files)

@@ -9,6 +9,7 @@ from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
 from agent.analysis.index import Index
 from agent.analysis.resolve import dotted_text
+from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.writers import receivers_by_text, writers_in
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
@@ -220,9 +221,12 @@ def _calls(function: ir.FunctionDef, name: str) -> bool:
 def taken_before(index: Index, path: str, statement: ir.Stmt, name: str) -> list[ir.Constant] | None:
     """``x.name = self.kept``, where all that is ever kept there is ``y.name`` or a constant: such constants; None for any other write.
 
-    What is put back was the attribute's value before, so that it adds none to what others write.
+    What is put back was the attribute's value before, so that it adds none to what others write. The same holds of a variable.
     """
     value = statement.value if isinstance(statement, ir.Assign) else None
+    if isinstance(value, ir.Name):
+        function = next((node for node in reversed(index.enclosing(path, statement.line)) if isinstance(node, ir.FunctionDef)), None)
+        return [] if function is not None and _kept_in_variable(function, value.id, name) else None
     if not isinstance(value, ir.Attribute) or not isinstance(value.value, ir.Name) or value.value.id != "self":
         return None
     around = index.enclosing(path, statement.line)
@@ -234,6 +238,35 @@ def taken_before(index: Index, path: str, statement: ir.Stmt, name: str) -> list
     if not all(isinstance(each, ir.Constant) or (isinstance(each, ir.Attribute) and each.attr == name) for each in kept):
         return None
     return [each for each in kept if isinstance(each, ir.Constant)]
+
+
+def _kept_in_variable(function: ir.FunctionDef, variable: str, name: str) -> bool:
+    """``kept = x.name``, or a copy of it, and nothing done with ``kept`` but ``x.name = kept``."""
+    receivers, uses = set(), 0
+    for each in statements(function.body):
+        if not isinstance(each, ir.Assign) or len(each.targets) != 1:
+            continue
+        target, value = each.targets[0], each.value
+        if isinstance(target, ir.Name) and target.id == variable:
+            place, uses = _copied(value), uses + 1
+        elif isinstance(value, ir.Name) and value.id == variable:
+            place, uses = target, uses + 1
+        else:
+            continue
+        receivers.add(dotted_text(place.value) if isinstance(place, ir.Attribute) and place.attr == name else None)
+    bound = [each for each in statements(function.body) if binds(each, variable)]
+    named = [each for each in walk(function) if variable in (getattr(each, "id", None), getattr(each, "name", None))]
+    return len(receivers) == 1 and None not in receivers and len(bound) == 1 and len(named) == uses
+
+
+def _copied(value: ir.Expr) -> ir.Expr:
+    """``x`` of ``dict(x)``, ``list(x)``, ``set(x)``, ``x.copy()``, ``copy(x)``; of anything else that itself."""
+    if not isinstance(value, ir.Call) or value.keywords:
+        return value
+    if isinstance(value.func, ir.Attribute) and value.func.attr == "copy" and not value.args:
+        return value.func.value
+    copies = (dotted_text(value.func) or "") in ("dict", "list", "set", "copy", "copy.copy")
+    return value.args[0] if copies and len(value.args) == 1 else value
 
 
 def _writes(statement: ir.Stmt, name: str) -> bool:

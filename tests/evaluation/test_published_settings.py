@@ -143,3 +143,49 @@ def test_another_writer_leaves_it_open(more: str) -> None:
     tree = MemoryTree({"server.py": "import outside\n" + LATER, "settings.py": settings})
     asked = open_engine(tree, Launch(argv=("python3", "-m", "server")), files=NoFiles())
     assert {asked.why(f"server.py:{line + 1}", counterfactuals=False).verdict for line in (FAST, SLOW)}.isdisjoint({"never", "always"})
+
+
+ATTEMPT = """\
+
+
+def attempt(given):
+    saved = CONTEXT.bags
+    try:
+        outside.check(CONTEXT)
+    except Exception:
+        CONTEXT.bags = saved
+        raise
+
+
+outside.register(attempt)
+"""
+
+
+def verdicts(more: str) -> set[str]:
+    tree = MemoryTree({"server.py": "import outside\n" + LATER, "settings.py": "import outside\n" + SETTINGS + more})
+    asked = open_engine(tree, Launch(argv=("python3", "-m", "server")), files=NoFiles())
+    return {asked.why(f"server.py:{line + 1}", counterfactuals=False).verdict for line in (FAST, SLOW)}
+
+
+@pytest.mark.parametrize("copied", ["CONTEXT.bags", "dict(CONTEXT.bags)", "CONTEXT.bags.copy()"])
+def test_what_is_put_back_from_a_variable_adds_nothing(copied: str) -> None:
+    assert verdicts("") == {"never", "may"}
+    assert verdicts(ATTEMPT.replace("saved = CONTEXT.bags", f"saved = {copied}")) == {"never", "may"}
+
+
+@pytest.mark.parametrize(
+    ("change", "to"),
+    [
+        ("saved = CONTEXT.bags", "saved = outside.bags()"),
+        ("saved = CONTEXT.bags", "saved = CONTEXT.others"),
+        ("saved = CONTEXT.bags", "saved = given.bags"),
+        ("saved = CONTEXT.bags", "saved = dict(CONTEXT.bags, run=given)"),
+        ("    try:", "    if given:\n        saved = given\n    try:"),
+        ("    try:", "    saved['run'] = given\n    try:"),
+        ("    try:", "    outside.fill(saved)\n    try:"),
+        ("CONTEXT.bags = saved", "CONTEXT.bags = given"),
+    ],
+)
+def test_what_is_another_value_does(change: str, to: str) -> None:
+    assert change in ATTEMPT
+    assert verdicts(ATTEMPT.replace(change, to, 1)).isdisjoint({"never", "always"})
