@@ -133,6 +133,17 @@ def holds_one(index: Index, path: str, variable: str, classes: Iterable[str]) ->
     return any(given.match(content, at + len(variable.encode())) for at in positions(content, variable))
 
 
+def holds_self(index: Index, path: str, variable: str) -> bool:
+    """Whether the text of a file gives ``variable`` the object that a method runs on: ``me = self``, ``me = proxy(self)``."""
+    content = index.read(path) if variable and variable not in ("self", "cls") else b""
+    if not isinstance(content, bytes):
+        return True
+    return any(_GIVEN_SELF.match(content, at + len(variable.encode())) for at in positions(content, variable))
+
+
+_GIVEN_SELF = re.compile(rb"\s*=(?!=)(?:[^\n]*[^\w.\n])?self\b(?![ \t]*[\w.\[(=])")
+
+
 @cache
 def _given_one_of(classes: tuple[str, ...]) -> re.Pattern[bytes]:
     """What follows a variable that is given an object of one of the classes."""
@@ -164,10 +175,11 @@ def changed_in_place(index: Index, name: str) -> tuple[str, ...]:
     ``x.name[k] = v``, ``x.name.append(v)``, and every use that hands the object on.
     """
     contents = ((path, index.read(path)) for path in index.files_with(name))
-    return tuple(path for path, content in contents if not isinstance(content, bytes) or _may_change(content, name))
+    return tuple(path for path, content in contents if not isinstance(content, bytes) or may_change(content, name))
 
 
-def _may_change(content: bytes, name: str) -> bool:
+def may_change(content: bytes, name: str) -> bool:
+    """Whether a text does more with a name, or with an attribute of that name, than read what it holds."""
     for at in positions(content, name):
         before = content[content.rfind(b"\n", 0, at) + 1 : at]
         if before.lstrip().startswith(b"del "):
@@ -182,14 +194,15 @@ def _may_change(content: bytes, name: str) -> bool:
 _NO_USE = (b"#", b"from ", b"import ", b"def ", b"class ", b"global ")
 
 
-_LAST_NAME = re.compile(rb"(\w+)(?:\([^()\n]*\))?$")
+_LAST_NAME = re.compile(rb"(\w+)(?:\([^()\n]*\)|\[[^\[\]\n]*\])?$")
 
 
 @once_a_word
 def reflective_by_text(index: Index, function: str) -> tuple[tuple[str, int, str], ...]:
     """(path, line, last name of the receiver) of every write whose attribute name is not written out, by the text of the files.
 
-    ``function``: "setattr", or "update" for ``X.__dict__.update(...)`` and ``vars(X).update(...)``.
+    ``function``: one of REFLECTIVE. "setattr" stands for itself alone, "__setattr__" for the method, "__dict__" and "vars" for whatever
+    may write through the dictionary of an object.
     """
     found = []
     for path in index.files_with(function):
@@ -203,17 +216,53 @@ def reflective_by_text(index: Index, function: str) -> tuple[tuple[str, int, str
     return tuple(found)
 
 
+REFLECTIVE = ("setattr", "__setattr__", "__dict__", "vars")
+
+
 def _unnamed(content: bytes, at: int, function: str) -> bytes:
     """The receiver's last name, empty where the attribute's name is written out or this is another function."""
     if function == "setattr":
         hit = _SETATTR.match(content, at) if content[at - 1 : at] != b"." else None
+        return (hit[1] or hit[2]) if hit is not None else b""
+    if function == "__setattr__":
+        hit = _BOUND.match(content, at)
+        owner = _LAST_NAME.search(content[max(0, at - 80) : at - 1]) if content[at - 1 : at] == b"." else None
+        if hit is None or owner is None:
+            return b""
+        return hit[1] if owner[1] in (b"object", b"type") or hit[2] else b"self" if owner[1] == b"super" else owner[1]
+    if function == "vars":
+        hit = _VARS.match(content, at)
         return hit[1] if hit is not None else b""
-    before = _DICT.search(content[max(0, at - 120) : at])
-    return next(filter(None, before.groups()), b"") if before is not None else b""
+    before = content[max(0, at - 80) : at - 1]
+    owner = _LAST_NAME.search(before) if content[at - 1 : at] == b"." and not _IN.search(before) else None
+    return owner[1] if owner is not None and _DICT.match(content, at) else b""
 
 
-_SETATTR = re.compile(rb"setattr\(\s*(?:[\w.]*\.)?(\w+)\s*,(?!\s*[\"'])")
-_DICT = re.compile(rb"(?:(\w+)\.__dict__|\bvars\(\s*(?:[\w.]*\.)?(\w+)\s*\))\.$")
+_SETATTR = re.compile(rb"setattr(?:\(\s*(?:[\w.]*\.)?(\w+)\s*,(?!\s*[\"'])|,\s*(?:[\w.]*\.)?(\w+)\s*[,)])")
+"""``setattr(x, name, v)``, ``partial(setattr, x)``."""
+_BOUND = re.compile(rb"__setattr__\(\s*(?:[\w.]*\.)?(\w+)\s*,(?!\s*[\"'])\s*[^,()\n]*(,)?")
+_WRITES_ITEM = rb"\s*(?:\[(?!\s*[\"'])[^\]\n]*\]\s*(?:[-+*/|&]=|=(?!=))|\.(?:update|setdefault|__setitem__|__ior__)\(|\|=)"
+_IN = re.compile(rb"\b(?:in|not|len\(|return)\s*[\w.]*$")
+_VARS = re.compile(rb"vars\(\s*(?:[\w.]*\.)?(\w+)\s*\)" + _WRITES_ITEM)
+_DICT = re.compile(rb"__dict__(?:" + _WRITES_ITEM + rb"|\s*=(?!=)|\s*(?:\n|$|,\s*\w+\s*[,)]))")
+"""Also ``d = x.__dict__`` and ``f(x.__dict__, ...)``: it may be written through another name."""
+
+
+def global_items(source: bytes, name: str) -> list[int]:
+    """Lines on which a module may write a global of its own by that name in text: ``globals()["name"] = ...``, ``exec(text, globals())``.
+
+    A name that is worked out, as loaders of submodules do, is taken for another.
+    """
+    found = []
+    for hit in _OWN_GLOBALS.finditer(source):
+        if hit[1] is None or hit[1].decode() == name:
+            found.append(source.count(b"\n", 0, hit.start()) + 1)
+    return found
+
+
+_OWN_GLOBALS = re.compile(
+    rb"\b(?:globals|vars|locals)\(\)\s*(?:\[\s*[\"'](\w+)[\"']\s*\]\s*(?:[-+*/|&]=|=(?!=))|\.(?:update|setdefault)\()|\bexec\([^\n]*\bglobals\(\)"
+)
 
 
 def _writer(at: Occurrence, kind: str, receiver: ir.Expr | None = None, value: ir.Expr | None = None) -> Writer:

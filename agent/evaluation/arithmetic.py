@@ -143,7 +143,7 @@ def _sets(m: Machine, op: str, a: ListObj, b: ListObj) -> AV:
 
 def inplace(m: Machine, op: str, old: AV, value: AV) -> AV:
     """``old op= value``: lists, dicts and sets keep their identity."""
-    if isinstance(old, ListObj) and op in ("+", "|"):
+    if isinstance(old, ListObj) and op in ("+", "|") and old.kind != "frozenset":
         items, open_ = turns(m, value)
         content = m.selection(old)
         m.store((old, "[]"), Seq(content.items + items if op == "+" else united(content.items, items), content.open or open_))
@@ -151,7 +151,15 @@ def inplace(m: Machine, op: str, old: AV, value: AV) -> AV:
     if isinstance(old, DictObj) and op == "|":
         update_dict(m, old, value)
         return old
-    return binary(m, op, old, value)
+    if isinstance(old, Instance) and op in _DUNDER:
+        method = lookup_attribute(m, old, f"__i{_DUNDER[op]}__")
+        if isinstance(method, BoundV):
+            return m.call(method, [value], {})
+    result = binary(m, op, old, value)
+    if isinstance(old, ListObj) and isinstance(result, ListObj) and old.kind != "frozenset":
+        m.store((old, "[]"), m.selection(result))
+        return old
+    return result
 
 
 def unary(m: Machine, op: str, value: AV) -> AV:

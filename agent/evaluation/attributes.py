@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agent.evaluation.exceptions import builtin_type
+from agent.evaluation.concrete import is_off
+from agent.evaluation.exceptions import builtin_type, instance_of
 from agent.evaluation.frames import Dead
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Location
 from agent.evaluation.values import (
     ABSENT,
     AV,
+    FALSE,
     NONE,
     AliasV,
     BoundV,
@@ -117,6 +119,8 @@ def _of_derived_too(m: Machine, obj: Instance, name: str, value: AV) -> AV:
 
 def _own_or_class(m: Machine, obj: Instance, name: str) -> AV:
     own = m.load((obj, name))
+    if name == "args" and own is not None and not isinstance(own, (Tup, Unk)) and instance_of(obj, ExternV("builtins.BaseException")):
+        return Tup((own,))
     if own is not None and own is not ABSENT and not (isinstance(own, OneOf) and any(v is ABSENT for v in own.values)):
         return own
     if own is None and m.demand is not None:
@@ -168,14 +172,14 @@ def _from_class(m: Machine, obj: Instance, name: str) -> AV:
     return ABSENT
 
 
-def instance_dict(m: Machine, obj: Instance) -> DictObj:
-    """``vars(obj)``: reading and writing it is reading and writing the object."""
+def instance_dict(m: Machine, obj: Instance | ModuleV) -> DictObj:
+    """``vars(obj)``, ``globals()``: reading and writing it is reading and writing the object."""
     found = DictObj()
     found.mirrors = obj
     return found
 
 
-def instance_map(m: Machine, obj: Instance) -> Map:
+def instance_map(m: Machine, obj: Instance | ModuleV) -> Map:
     """The attributes that an object has of its own."""
     names: dict[str, tuple[AV, AV]] = {}
     layer = m.state
@@ -187,6 +191,8 @@ def instance_map(m: Machine, obj: Instance) -> Map:
         for (owner, name), cell in state.own.items():
             if owner is obj and not name.startswith("<"):
                 names[name] = (Const(name), cell.value)
+    if isinstance(obj, ModuleV):
+        return Map({k: v for k, v in names.items() if v[1] is not ABSENT}, f"a global of {obj.dotted} that was not read")
     from agent.evaluation.models import more_attributes
 
     more = more_attributes(m, obj)
@@ -238,7 +244,9 @@ def _class(m: Machine, cls: ClassV, name: str) -> AV:
     if name == "__dict__":
         return m.new_dict({n: (Const(n), m.load((cls, n)) or NONE) for n in cls.names})
     if name in ("__init__", "__new__", "__setattr__", "__eq__") and not cls.opaque:
-        return BuiltinV(f"object.{name}", lambda machine, args, kwargs: NONE)
+        from agent.evaluation.models import plain_objects
+
+        return plain_objects.method(name) or Unk(f"{cls.name}.{name}", "object")
     extra = class_extra(m, cls, name)
     if extra is not None:
         return extra
@@ -383,6 +391,9 @@ def set_attribute(m: Machine, obj: AV, name: str, value: AV) -> None:
         m.store((obj, name), value)
     elif isinstance(obj, Unk):
         m.may_raise(obj.reason)
+        for each in m.singletons.get("given to others", ()):  # what code outside the tree gives may be what it was given
+            if m.load((each, name)) is not None:
+                _weak_set(m, each, name, value)
     elif isinstance(obj, Const):
         m.throw_new("AttributeError", f"{type(obj.v).__name__!r} object has no attribute {name!r}")
 
@@ -414,6 +425,8 @@ def _set_instance(m: Machine, obj: Instance, name: str, value: AV) -> None:
             m.call(BoundV(hook[0], obj), [Const(name), value], {})
             return
         m.reads = reads
+        if cls.dataclass is not None and not is_off(cls.dataclass.get("frozen", FALSE)):
+            m.may_raise(f"{cls.name} is frozen")
     m.store((obj, name), value)
 
 
@@ -425,6 +438,14 @@ def raw_set(m: Machine, obj: AV, name: str, value: AV) -> None:
 
 def delete_attribute(m: Machine, obj: AV, name: str) -> None:
     """``del obj.name``."""
+    if isinstance(obj, Instance) and isinstance(obj.cls, ClassV):
+        found = class_attribute(m, obj.cls, name)
+        if found is not None and isinstance(found[0], (PropertyV, Instance)):
+            from agent.evaluation.invocation import forget_all
+
+            m.may_raise(f"what deleting {name} does is not followed")
+            forget_all(m, obj, f"what deleting {name} does is not followed")
+            return
     if isinstance(obj, (Instance, ClassV, ModuleV)):
         if m.load((obj, name)) in (None, ABSENT) and not (isinstance(obj, Instance) and obj.open):
             m.throw_new("AttributeError", name)

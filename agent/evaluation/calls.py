@@ -83,6 +83,8 @@ def _unknown(m: Machine, func: Unk, args: list[AV], kwargs: Kwargs) -> AV:
     given = [*args, *kwargs.values()]
     callbacks: list[AV] = []
     for value in given:
+        if isinstance(value, Instance) and isinstance(value.cls, ClassV):
+            m.singletons.setdefault("given to others", {})[value] = None
         callbacks += callables_in(m, [value])
         if isinstance(value, (ListObj, DictObj, Tup)):
             forget(m, value, func.reason)

@@ -268,6 +268,7 @@ def fill_fields(m: Machine, cls: ClassV, obj: Instance, args: list[AV], kwargs: 
     rest, positional = dict(kwargs), list(args)
     spread = rest.pop("**", None)
     reads = m.reads
+    passed_on: list[AV] = []
     for field in (cls.fields or {}).values():
         if not field.init:
             value: AV | None = None
@@ -280,7 +281,9 @@ def fill_fields(m: Machine, cls: ClassV, obj: Instance, args: list[AV], kwargs: 
             value = Unk(spread.reason) if isinstance(spread, Unk) else None
         if value is None:
             value = _default(m, cls, field)
-        if value is not None:
+        if field.passed_on:
+            passed_on.append(value if value is not None else Unk(field.name))
+        elif value is not None:
             m.state.own[(obj, field.name)] = Cell(value, Place(field.path, field.line), tuple(reads[:12]), m.control, None, "", field.name)
     surplus = [name for name, value in rest.items() if not may_lack(value)]
     if rest and not spread and not _lenient(cls):
@@ -289,12 +292,14 @@ def fill_fields(m: Machine, cls: ClassV, obj: Instance, args: list[AV], kwargs: 
     for name, value in rest.items():
         m.store((obj, name), value)
     m.built.append(obj)
+    if positional and not _lenient(cls):
+        m.throw_new("TypeError", f"{cls.name}.__init__() takes fewer positional arguments")
     m.initial[obj] = {name: m.state.get((obj, name)) for name in cls.fields or ()}
     post = class_attribute(m, cls, "__post_init__")
     if post is not None:
         m.building += 1
         try:
-            m.call(BoundV(post[0], obj), [], {})
+            m.call(BoundV(post[0], obj), passed_on, {})
         finally:
             m.building -= 1
     m.record_made(obj)

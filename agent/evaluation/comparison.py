@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.evaluation.attributes import lookup_attribute, special_method
-from agent.evaluation.concrete import NotConcrete, alternatives, concrete, key_of, reason_of
+from agent.evaluation.concrete import NotConcrete, alternatives, concrete, is_off, key_of, reason_of
 from agent.evaluation.iteration import turns
 from agent.evaluation.machine import Machine
 from agent.evaluation.truth import truth
@@ -179,7 +179,7 @@ def _instance_equal(m: Machine, x: Instance, cls: ClassV, y: AV) -> Any:
             return bool(concrete(m, x) == concrete(m, y))
         except NotConcrete:
             return False if not isinstance(y, Unk) else None
-    if cls.dataclass is not None and isinstance(y, Instance) and y.cls is cls:
+    if cls.dataclass is not None and not is_off(cls.dataclass.get("eq")) and isinstance(y, Instance) and y.cls is cls:
         parts = [equal(m, m.getattr(x, name), m.getattr(y, name)) for name in cls.fields or ()]
         return False if False in parts else None if None in parts else True
     if isinstance(y, Unk):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent.evaluation.machine import Machine
@@ -42,7 +42,7 @@ def concrete(m: Machine, value: AV, depth: int = 0) -> Any:
         if content.open:
             raise NotConcrete
         items = [concrete(m, item, depth + 1) for item in content.items if item is not ABSENT]
-        return set(items) if value.kind == "set" else frozenset(items) if value.kind == "frozenset" else items
+        return set(items) if value.kind in ("set", "dict_keys") else frozenset(items) if value.kind == "frozenset" else items
     if isinstance(value, DictObj):
         entries = m.entries(value)
         if entries.open:
@@ -53,6 +53,16 @@ def concrete(m: Machine, value: AV, depth: int = 0) -> Any:
         if payload is not None and any(b in LIKE_VALUE for b in value.cls.opaque):
             return concrete(m, payload, depth + 1)
     raise NotConcrete
+
+
+def concrete_named(m: Machine, kwargs: Mapping[str, AV]) -> dict[str, Any]:
+    """Keyword arguments as Python values; raises NotConcrete, also where a spread may give more of them."""
+    return {name: concrete(m, value) for name, value in kwargs.items()}
+
+
+def is_off(value: object) -> bool:
+    """Whether an option is certainly false."""
+    return isinstance(value, Const) and not value.v
 
 
 LIKE_VALUE = frozenset({"enum.IntEnum", "enum.StrEnum", "builtins.str", "builtins.int", "enum.IntFlag"})

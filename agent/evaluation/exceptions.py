@@ -38,6 +38,8 @@ def subclass_of(sub: AV, cls: AV) -> bool | None:
         return _tree_class(sub, cls)
     if isinstance(sub, ExternV) and isinstance(cls, ExternV):
         a, b = _standard_type(sub), _standard_type(cls)
+        if a is not None and b is not None and cls.dotted in _STANDING_FOR:
+            return None if issubclass(a, b) or issubclass(b, a) else False
         if a is not None and b is not None:
             return issubclass(a, b)
         if a is not None and b is None:
@@ -56,7 +58,15 @@ def _tree_class(sub: ClassV, cls: AV) -> bool | None:
         if True in verdicts or cls.dotted == "builtins.object":
             return True
         return None if None in verdicts else False
-    return None if "?" in sub.opaque else False
+    return None if "?" in sub.opaque or (isinstance(cls, ClassV) and checks_itself(cls)) else False
+
+
+def checks_itself(cls: ClassV) -> bool:
+    """Whether the class, a protocol or one with hooks for ``isinstance``, says what counts as an object of it."""
+    metas = [each for base in cls.mro if isinstance(each := base.kwargs.get("metaclass"), ClassV)]
+    hooks = ("__subclasshook__", "__instancecheck__", "__subclasscheck__")
+    names = {name for each in (*cls.mro, *(base for meta in metas for base in meta.mro)) for name in each.names}
+    return any(hook in names for hook in hooks) or any(base.endswith(".Protocol") for base in cls.opaque)
 
 
 def builtin_type(cls: ExternV) -> type | None:
@@ -73,6 +83,12 @@ def _standard_type(cls: ExternV) -> type | None:
 
 
 _STANDARD = frozenset({"builtins", "abc", "argparse", "collections", "enum", "json", "logging", "pathlib", "threading", "typing"})
+_STANDING_FOR = frozenset(
+    "json.JSONDecodeError json.decoder.JSONDecodeError subprocess.SubprocessError subprocess.CalledProcessError subprocess.TimeoutExpired "
+    "importlib.metadata.PackageNotFoundError importlib_metadata.PackageNotFoundError argparse.ArgumentTypeError argparse.ArgumentError "
+    "asyncio.CancelledError socket.gaierror".split()
+)
+"""Of the aliases those of a class that is derived from the one that stands for it: not all of its objects are of that class."""
 _ALIASES = {
     "json.JSONDecodeError": "builtins.ValueError",
     "json.decoder.JSONDecodeError": "builtins.ValueError",

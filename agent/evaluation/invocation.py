@@ -10,6 +10,7 @@ from agent.evaluation.contents import forget
 from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Control, State
+from agent.evaluation.suspended import later_than_called, suspended
 from agent.evaluation.values import AV, NONE, Const, DictObj, FuncV, Instance, ListObj, Tup, Unk, given, may_lack, one_of
 
 Kwargs = dict[str, AV]
@@ -35,6 +36,13 @@ def invoke(m: Machine, func: FuncV, args: list[AV], kwargs: dict[str, AV], *, on
         return skip(m, func, args, kwargs, f"{func.qualname}() calls itself with what is not known")
     if m.enter is not None and not m.enter(func):
         return skip(m, func, args, kwargs, f"{func.qualname}() was not followed")
+    if on_yield is None and later_than_called(m, func):
+        return suspended(m, func, lambda: _followed(m, func, args, kwargs))
+    return _followed(m, func, args, kwargs, on_yield=on_yield)
+
+
+def _followed(m: Machine, func: FuncV, args: list[AV], kwargs: Kwargs, *, on_yield: Callable[[AV], AV] | None = None) -> AV:
+    node = func.node
     frame = Frame(func.module, func.closure, m.scope(node), func.qualname)
     frame.func = func
     frame.owner = func.owner
@@ -234,6 +242,15 @@ def _forget_argument(m: Machine, func: FuncV, param: str, value: AV, reason: str
             m.store((value, name), Unk(reason))
     else:
         for name in sorted(written):
+            m.store((value, name), Unk(reason))
+
+
+def forget_all(m: Machine, value: AV, reason: str) -> None:
+    """What code that is not followed may have changed on an object or in a container."""
+    forget(m, value, reason)
+    if isinstance(value, Instance) and not (m.demand is not None and m.demand.answers_for(value)):
+        value.open = value.open or reason
+        for name in known_attributes(m, value):
             m.store((value, name), Unk(reason))
 
 

@@ -67,6 +67,8 @@ def _iterate_const(m: Machine, value: Const) -> tuple[tuple[AV, ...], str]:
 
 def _iterate_list(m: Machine, value: ListObj) -> tuple[tuple[AV, ...], str]:
     content = m.selection(value)
+    if value.kind == "iterator" and (content.items or content.open):  # used up by whoever takes its items, all of them or some
+        m.store((value, "[]"), Seq((), "what is left of an iterator"))
     return content.items, content.open
 
 

@@ -15,6 +15,7 @@ from agent.analysis.arguments import arguments
 from agent.analysis.attribute_names import may_write
 from agent.analysis.callers import Reference
 from agent.analysis.effects import outside_names
+from agent.analysis.environment_writers import environment_writers
 from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
 from agent.analysis.own_names import own_names
@@ -22,7 +23,7 @@ from agent.analysis.resolve import root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.words import positions
-from agent.analysis.writers import changed_in_place, holds_one, receivers_by_text, reflective_by_text
+from agent.analysis.writers import REFLECTIVE, changed_in_place, global_items, holds_one, holds_self, receivers_by_text, reflective_by_text
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.frames import Frame
@@ -55,14 +56,16 @@ if TYPE_CHECKING:
 SHARED_FUEL, SHARED_TOTAL = 40_000, 160_000
 """Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
 ASIDE = 400
-_REFLECTIVE = ("setattr", "update")
 _FIXED = (FuncV, ClassV, ModuleV)
 
 
 class _Writer(NamedTuple):
+    """``own``: past the hooks of the class, as objects write to themselves while they are filled."""
+
     path: str
     line: int
     receiver: str
+    own: bool = False
 
 
 class Later:
@@ -81,6 +84,7 @@ class Later:
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
+        self.environment_known = False
         self.names: dict[Obj, set[str]] = {}
         self.of_modules: set[Obj] = set()
         self.shared = SHARED_TOTAL
@@ -128,8 +132,12 @@ class Later:
     def _written(self, owner: object, name: str, cell: Cell) -> list[AV]:
         if isinstance(owner, ModuleV):
             writers = self._of_global(owner, name)
+            if owner.ir is not None and not isinstance(cell.value, _FIXED):
+                writers += [_Writer(owner.path, line, "") for line in global_items(owner.ir.source, name)]
         elif isinstance(owner, ClassV) and owner.enum_members is None:
             writers = self._of_class(owner, name)
+        elif isinstance(owner, FuncV):
+            writers = [_Writer(*row) for row in receivers_by_text(self.m.index, name) if row[2] == owner.name]
         elif isinstance(owner, Instance) and isinstance(owner.cls, ClassV) and owner.cls.enum_members is None:
             writers = self._of_attribute(owner, owner.cls, name)
         else:
@@ -170,7 +178,8 @@ class Later:
             found += [_Writer(module.path, line, "") for line in _global_writes(module.ir).get(name, ())]
         last = module.dotted.rpartition(".")[2]
         rows = receivers_by_text(self.m.index, name)
-        return found + [_Writer(*row) for row in rows if row[2] == last or (row[2] != "self" and self._renamed(row[0], last, row[2]))]
+        found += [_Writer(*row) for row in rows if row[2] == last or (row[2] != "self" and self._renamed(row[0], last, row[2]))]
+        return found + [_Writer(*row) for row in rows if row[2] == "modules"]
 
     def _renamed(self, path: str, module: str, name: str) -> bool:
         """``import package.module as name``, ``from package import module as name``."""
@@ -214,12 +223,14 @@ class Later:
         own = None if by_any_name else self._own_names(obj)
         found = []
         index = self.m.index
-        unnamed = ((*row, "") for function in _REFLECTIVE for row in reflective_by_text(index, function))
+        unnamed = ((*row, "") for function in REFLECTIVE for row in reflective_by_text(index, function))
         for path, line, receiver, written in (*((*row, name) for row in receivers_by_text(index, name)), *unnamed):
             if path not in self.call_sites.importable:
                 continue
             if receiver in ("self", "cls"):
-                meant = self._in_class(path, line, cls)
+                meant = self._in_class(path, line, cls) or (bool(written or self.named_in(path, cls)) and self.outside_classes(path, line))
+            elif holds_self(index, path, receiver) and self._in_class(path, line, cls):
+                meant = True
             else:
                 so = receiver in own if own is not None else called_so(receiver, called)
                 meant = by_any_name or so or holds_one(index, path, receiver, (base.name for base in cls.mro))
@@ -229,7 +240,7 @@ class Later:
                 if not meant:
                     self.m.assume("attributes that are written through names of other kinds belong to other objects")
             if meant and (written or may_write(index, path, line, name)):
-                found.append(_Writer(path, line, receiver))
+                found.append(_Writer(path, line, receiver, not written and self._in_class(path, line, cls)))
         return found
 
     def _own_names(self, obj: Instance) -> frozenset[str] | None:
@@ -289,6 +300,15 @@ class Later:
             return True
         return isinstance(value, ir.Name) and self._given_others(site.path, site.line, shown, cls, called, depth + 1)
 
+    def named_in(self, path: str, cls: ClassV) -> bool:
+        """Whether a file names the class or a base of it."""
+        return any(path in self.m.index.files_with(base.name) for base in cls.mro)
+
+    def outside_classes(self, path: str, line: int) -> bool:
+        """Whether the line stands in a function of no class: its ``self`` may be anything, where it is made a method or called with one."""
+        around = self.m.index.enclosing(path, line)
+        return any(isinstance(node, ir.FunctionDef) for node in around) and not any(isinstance(node, ir.ClassDef) for node in around)
+
     def _in_class(self, path: str, line: int, cls: ClassV) -> bool:
         """In a method of the class or of a base."""
         if all(path != base.module.path for base in cls.mro):
@@ -309,7 +329,7 @@ class Later:
             return []
         if function is not None and not self.strict and self.occasions.passed_by(writer.path, function):
             return []
-        if function is not None and not self.strict and self._while_made(owner, writer.path, function):
+        if function is not None and (not self.strict or writer.own) and self._while_made(owner, writer.path, function):
             return []
         statement = self.m.index.statement_at(writer.path, writer.line)
         if statement is None:
@@ -354,6 +374,27 @@ class Later:
             run = self.runs.run(func, func.owner, None, wanted=(owner, name), receiver=owner)
             self.shared -= self.effort.total
         return [value for value in candidates(run.stored or unknown) if value is not ABSENT]
+
+    def environment(self, obj: DictObj) -> None:
+        """Joins to the environment, once, what code that the forward run has not followed may set in it."""
+        if self.environment_known:
+            return
+        self.environment_known = True
+        location: Location = (obj, "{}")
+        before = self.base.get(location)
+        if before is None or not isinstance(before.value, Map):
+            return
+        items = dict(before.value.items)
+        for each in environment_writers(self.m.index):
+            if each.path not in self.call_sites.importable:
+                continue
+            values = self._value(None, _Writer(each.path, each.line, "environ"), each.name)
+            if values and each.name:
+                items[each.name] = (Const(each.name), one_of([items[each.name][1] if each.name in items else ABSENT, *values]))
+            elif values:
+                self.m.assume(f"no variable that this launch reads is set where its name is worked out ({each.path}:{each.line} would)")
+        self.base.own[location] = Cell(Map(items, before.value.open), before.place, (before,), None, before, "", "{}")
+        self.m.state.forget(location)
 
     # --- contents ------------------------------------------------------------------------------------------------------------
 
@@ -432,7 +473,8 @@ def _global_writes(module: ir.Module) -> dict[str, list[int]]:
 
 def called_so(receiver: str, called: set[str]) -> bool:
     """Whether a receiver may be an object that is known by these names."""
-    return any(receiver == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
+    one = receiver[:-1] if receiver.endswith("s") else receiver  # ``workers[0].ready = True``
+    return any(receiver == each or one == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
 
 
 def _given(statement: ir.Stmt, function: ir.FunctionDef) -> bool:

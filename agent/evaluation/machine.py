@@ -46,7 +46,7 @@ GRACE = 2500
 GRACE_FIELDS = 8
 
 
-_DEDUCED = frozenset({"AttributeError", "TypeError", "NameError", "NotImplementedError"})
+_DEDUCED = frozenset({"AttributeError", "TypeError", "NameError", "UnboundLocalError", "NotImplementedError"})
 """What a gap in the engine's own knowledge looks like. A launch that is asked about has started: where one of these would end it for
 certain, nothing that comes after is called never."""
 
@@ -121,6 +121,8 @@ class Machine:
         self.watched: dict[ir.Node, Watch] = {}
         self.has_call_facts = any("(" in name or ")" in name for name in facts)
         self.enter: Callable[[FuncV], bool] | None = None
+        self.dropped: list[State] | None = None
+        """The states in which a thread of the program ended by an exception."""
         self.between: Callable[[Iterable[AV]], None] | None = None
         """Told of each call, with what it is given, while an attribute is worked out: what is called may read it."""
         self.logged: list[tuple[Place, str, str, Control | None, bool]] = []
@@ -159,15 +161,17 @@ class Machine:
             return
         state.own[location] = Cell(value, self.place(), tuple(self.reads[:12]), self.control, state.get(location), "", location[1])
 
-    def _mirror(self, obj: Instance, content: AV) -> None:
+    def _mirror(self, obj: Instance | ModuleV, content: AV) -> None:
         """What is written to ``vars(x)`` is written to ``x``."""
         assert isinstance(content, Map)
         before = self._attributes(self, obj).items
-        for name in [*before, *(name for name in content.items if name not in before)]:
+        kept = content.items if isinstance(obj, ModuleV) else before  # of a module not all globals have been read
+        for name in [*kept, *(name for name in content.items if name not in kept)]:
             value = content.items[name][1] if name in content.items else Unk(content.open) if content.open else ABSENT
             if isinstance(name, str) and (name not in before or before[name][1] is not value):
                 self.store((obj, name), value)
-        obj.open = obj.open or content.open
+        if isinstance(obj, Instance):
+            obj.open = obj.open or content.open
 
     def items(self, obj: ListObj) -> Seq:
         """Content of a list or set; open where some items may be missing: see ``selection`` for those."""
@@ -340,6 +344,8 @@ class Machine:
                 self.catchers[-1].overflow = True
         else:
             self._uncaught(exc, message)
+            if self.dropped is not None:
+                self.dropped.append(self.state)
         raise Dead
 
     def throw_new(self, name: str, message: str) -> NoReturn:

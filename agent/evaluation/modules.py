@@ -9,6 +9,7 @@ from agent.analysis.index import Index, once_a_word
 from agent.analysis.scopes import bound_names
 from agent.analysis.walk import walk
 from agent.evaluation import facts
+from agent.evaluation.attributes import instance_dict
 from agent.evaluation.frames import Frame
 from agent.evaluation.machine import Machine
 from agent.evaluation.registries import complete
@@ -48,7 +49,7 @@ def _outside(m: Machine, dotted: str) -> AV:
     if available is False:
         m.throw_new("ModuleNotFoundError", f"No module named {dotted!r}")
     if available is None:
-        m.may_raise(f"whether {dotted} can be imported is not known", "ImportError")
+        m.may_raise(f"whether {dotted} can be imported is not known", "ModuleNotFoundError")
     return ExternV(dotted)
 
 
@@ -167,7 +168,7 @@ def module_name(module: ModuleV, name: str) -> AV:
         return Const(module.dotted)
     if name == "__package__":
         return Const(module.dotted if module.path.endswith("__init__.py") else module.dotted.rpartition(".")[0])
-    if name in ("__file__", "__doc__", "__spec__", "__loader__", "__path__", "__builtins__", "__dict__", "__annotations__"):
+    if name in ("__file__", "__doc__", "__spec__", "__loader__", "__path__", "__builtins__", "__annotations__"):
         return Unk(f"{name} of {module.dotted}", "str" if name == "__file__" else "")
     return ABSENT
 
@@ -180,6 +181,8 @@ def module_attribute(m: Machine, module: ModuleV, name: str) -> AV:
     value = global_value(m, module, name)
     if value is not ABSENT:
         return value
+    if name == "__dict__":
+        return instance_dict(m, module)
     own = module_name(module, name)
     if own is not ABSENT:
         return own
@@ -367,6 +370,9 @@ def extern_attribute(m: Machine, obj: ExternV, name: str) -> AV:
     """``extern.name``: a fact, a modelled constant, a submodule of the tree behind a namespace, or a longer dotted path."""
     from agent.evaluation.models import extern_constant
 
+    if name in ("__name__", "__qualname__"):
+        plain = obj.dotted.startswith("builtins.") or obj.dotted == "types.NoneType"
+        return Const(obj.dotted.rpartition(".")[2]) if plain else Unk(f"{name} of {obj.dotted}", "str")
     dotted = f"{obj.dotted}.{name}"
     known = facts.attribute_fact(m, dotted)
     if known is not None and not modelled(dotted):

@@ -7,6 +7,7 @@ from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
 from agent.analysis.outline import Parents
 from agent.analysis.walk import walk
+from agent.analysis.writers import may_change
 from agent.evaluation.call_sites import CallSites, handed_on_unchanged
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
@@ -15,7 +16,7 @@ from agent.evaluation.makers import alias_calls, unnamed_maker
 from agent.evaluation.modules import import_module
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.runs import Reads, Runs
-from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, ModuleV, Unk, given, may_lack, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, FuncV, ListObj, ModuleV, Unk, given, may_lack, one_of
 from agent.evaluation.watch import Watch
 
 MAX_MAKERS = 6
@@ -116,8 +117,17 @@ class Parameters:
             return [Unk(f"{param.name} of {func.qualname}(): the call at {site.path}:{site.line} was not followed")]
         if watch.seen and self._on_nobody(site, owner):
             return []
-        default = func.defaults.get(param.name, Unk(f"{param.name} of {func.qualname}()"))
+        default = self._default(func, param.name)
         return [or_default(value, default) for value in watch.seen]
+
+    def _default(self, func: FuncV, name: str) -> AV:
+        """What the parameter is where a call gives nothing: a container may have in it what earlier calls have put there."""
+        default = func.defaults.get(name, Unk(f"{name} of {func.qualname}()"))
+        source = func.module.ir.source if func.module.ir is not None else b""
+        body = func.node.body[0] if isinstance(func.node, ir.FunctionDef) else func.node
+        if isinstance(default, (ListObj, DictObj)) and may_change(source[body.start_byte : func.node.end_byte], name):
+            return Unk(f"{name} of {func.qualname}() keeps what earlier calls have put in it")
+        return default
 
     def _as_target(self, site: Reference) -> bool:
         """``Process(target=f, args=...)``: what is given to the function stands in the call."""

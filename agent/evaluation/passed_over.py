@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.analysis import ir
 from agent.analysis.effects import attributes_written
 from agent.analysis.touches import ANY, Ref, Touched, Touches
+from agent.analysis.walk import walk
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.machine import Machine
@@ -86,7 +87,7 @@ class PassedOver:
         if touches is None:
             touches = self.touches[func.node] = Touches(func.node)
         touched = touches.by(part)
-        if touched.calls and self.m.between is not None:
+        if self.m.between is not None and (touched.calls or any(isinstance(node, ir.Yield) for node in walk(part))):
             self.m.between([value for ref in touched.refs for value in self._behind(*ref)])
         if touched:
             self.passing = Passed(part, func.module.path, func.node)

@@ -119,8 +119,8 @@ class Closed:
             return function.name == "__call__" and self._parser_asked(found[1])
         if function.name == "__init__" and found[1] is not None:
             return not _has_outside_base(found[1]) and self._never_made(found[1], depth)
-        if function.name.startswith("__") and function.name != "__post_init__":
-            return False
+        if function.name.startswith("_") and function.name.endswith("_") and function.name != "__post_init__":
+            return False  # Python, or an enumeration's own machinery, calls it
         if function.name == "__post_init__" and found[1] is not None and not self.engine.demand.receivers.is_record(found[1]):
             return all(ref.kind != "base" and self._site_closed(ref, depth) for ref in self._uses(found[1]))
         if found[1] is not None and _has_outside_base(found[1]):

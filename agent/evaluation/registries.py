@@ -7,11 +7,13 @@ from agent.analysis.imports import importable_from
 from agent.analysis.mentions import calling_files
 from agent.analysis.resolve import root_name
 from agent.analysis.scopes import scope_of
+from agent.analysis.touched_at_import import touches_of
 from agent.analysis.walk import walk
 from agent.analysis.writers import changed_in_place
 from agent.evaluation.contents import contents, forget, forget_from
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import AV, DictObj, ListObj, ModuleV
+from agent.evaluation.state import Cell
+from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, Instance, ListObj, ModuleV, one_of
 
 MAX_STATEMENTS = 150
 _MUTATORS = frozenset({"append", "extend", "add", "update", "insert", "setdefault"})
@@ -19,6 +21,8 @@ _MUTATORS = frozenset({"append", "extend", "add", "update", "insert", "setdefaul
 
 def complete(m: Machine, module: ModuleV, name: str, value: AV) -> None:
     """Runs what fills the container; what cannot be followed leaves it open."""
+    if isinstance(value, (ClassV, Instance)):
+        _change_object(m, module, name, value)
     if not isinstance(value, (DictObj, ListObj)) or module.ir is None:
         return
     done: set[tuple[str, str]] = m.singletons.setdefault("registries", set())
@@ -43,9 +47,47 @@ def complete(m: Machine, module: ModuleV, name: str, value: AV) -> None:
         _run(m, path, statements)
 
 
+def _change_object(m: Machine, module: ModuleV, name: str, value: ClassV | Instance) -> None:
+    """Runs the top-level statements by which modules register something with an object or class, or write to it."""
+    cls = value.cls if isinstance(value, Instance) else value
+    if not isinstance(cls, ClassV) or module.ir is None or (value is cls and cls.module is not module):
+        return
+    done: set[tuple[str, str]] = m.singletons.setdefault("registries", set())
+    if (module.dotted, name) in done:
+        return
+    done.add((module.dotted, name))
+    kinds = {"call", "assign", *(["base"] if value is cls and _hears_of_classes(cls) else [])}
+    rows = [each for each in touches_of(m.index, name) if each.kind in kinds and each.path in importable(m)]
+    for each in rows[:MAX_STATEMENTS]:
+        statement = next((stmt for stmt in m.index.module(each.path).body if stmt.end >= each.line), None)
+        if statement is None or not _means(m, each.path, name, value) or (each.kind == "assign" and each.path == module.path):
+            continue
+        before = m.state.get((value, each.attribute)) if each.kind == "assign" else None
+        _run(m, each.path, [statement])
+        after = m.state.get((value, each.attribute)) if each.kind == "assign" else None
+        if after is not None and after is not before:  # when the other module is imported is not followed
+            joined = one_of([before.value if before is not None else ABSENT, after.value])
+            m.root.own[(value, each.attribute)] = Cell(joined, after.place, (after,), None, before, "", each.attribute)
+            m.state.forget((value, each.attribute))
+
+
+def _means(m: Machine, path: str, name: str, value: AV) -> bool:
+    """Whether a file has the object under this name, or a module of it has."""
+    from agent.evaluation.modules import global_value, import_module
+
+    module = import_module(m, m.index.dotted(path))
+    found = global_value(m, module, name) if isinstance(module, ModuleV) else ABSENT
+    return found is value or found is ABSENT
+
+
+def _hears_of_classes(cls: ClassV) -> bool:
+    metas = (base.kwargs.get("metaclass") for base in cls.mro)
+    return any("__init_subclass__" in base.names for base in cls.mro) or any(isinstance(meta, ClassV) for meta in metas)
+
+
 def _nobody_calls(m: Machine, fillers: list[str]) -> bool:
     """Whether no module of this launch does more with the fillers than define and import them."""
-    reachable = _importable(m)
+    reachable = importable(m)
     return not any(path in reachable for filler in fillers for path in calling_files(m.index, filler))
 
 
@@ -80,7 +122,7 @@ def _changes(node: ir.Node, name: str) -> bool:
 
 def _registrations(m: Machine, fillers: list[str]) -> dict[str, list[ir.Stmt]] | None:
     """Top-level statements that call or apply a filler, by file; None when there are too many."""
-    reachable = _importable(m)
+    reachable = importable(m)
     found: dict[str, list[ir.Stmt]] = {}
     count = 0
     for filler in fillers:
@@ -94,7 +136,8 @@ def _registrations(m: Machine, fillers: list[str]) -> dict[str, list[ir.Stmt]] |
     return found if count <= MAX_STATEMENTS else None
 
 
-def _importable(m: Machine) -> frozenset[str]:
+def importable(m: Machine) -> frozenset[str]:
+    """The modules that this launch can import."""
     known: frozenset[str] | None = m.singletons.get("importable")
     if known is None:
         known = m.singletons["importable"] = importable_from(m.index, m.entry_path) if m.entry_path else m.index.files
@@ -122,6 +165,8 @@ def _run(m: Machine, path: str, statements: list[ir.Stmt]) -> None:
 
 
 def _evaluated(m: Machine, module: ModuleV, statement: ir.Stmt) -> bool:
-    """A decorated definition whose name was read before has already registered itself."""
+    """A decorated definition whose name was read before has already registered itself, or is about to."""
     name = getattr(statement, "name", None)
-    return isinstance(name, str) and m.state.get((module, name)) is not None
+    if not isinstance(name, str):
+        return False
+    return m.state.get((module, name)) is not None or (module, name) in m.singletons.get("pending", ())

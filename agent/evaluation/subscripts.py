@@ -66,7 +66,8 @@ def get_item(m: Machine, obj: AV, index: AV) -> AV:
 def _item_sequence(m: Machine, obj: Const | Tup | ListObj, index: AV) -> AV:
     if isinstance(index, Unk):
         items, open_ = iterate(m, obj)
-        return one_of(items) if items and not open_ else m.missing(index.reason)
+        one = m.missing(index.reason)
+        return one_of(items) if items and not open_ and index.typ != "slice" else one
     if isinstance(obj, ListObj) and m.items(obj).open:
         return m.missing(m.items(obj).open)
     if not isinstance(index, Const):
@@ -275,6 +276,9 @@ def delete_item(m: Machine, obj: AV, index: AV) -> None:
             m.throw_new(type(error).__name__, str(error))
         m.store((obj, "[]"), Seq(tuple(items)))
         return
+    method = special_method(m, obj, "__delitem__") if isinstance(obj, Instance) else None
+    if isinstance(method, BoundV):
+        m.call(method, [index], {})
     forget(m, obj, "an item was deleted")
 
 

@@ -42,6 +42,8 @@ def _truth_one_of(m: Machine, value: OneOf) -> bool | None:
 
 
 def _truth_list(m: Machine, value: ListObj) -> bool | None:
+    if value.kind == "iterator":  # an object like any other, whatever it has left
+        return True
     content = m.selection(value)
     if any(item is not ABSENT and type(item) is not Perhaps for item in content.items):
         return True

@@ -162,7 +162,7 @@ class DictObj(Obj):
     def __init__(self, kind: str = "dict", origin: str = "", factory: AV | None = None) -> None:
         super().__init__(origin)
         self.kind, self.factory = kind, factory
-        self.mirrors: Instance | None = None
+        self.mirrors: Instance | ModuleV | None = None
 
 
 class Perhaps(AV):
@@ -249,14 +249,14 @@ def metaclass(cls: ClassV) -> AV | None:
 class Field:
     """A field of a dataclass, NamedTuple or Struct: its default or factory, and where it is declared."""
 
-    __slots__ = ("annotation", "default", "factory", "hint", "init", "kw_only", "line", "metadata", "name", "path")
+    __slots__ = ("annotation", "default", "factory", "hint", "init", "kw_only", "line", "metadata", "name", "passed_on", "path")
 
     def __init__(self, name: str, default: AV | None, factory: AV | None, path: str, line: int) -> None:
         self.name = name
         self.default = default
         self.factory = factory
-        self.init = True
-        self.kw_only = False
+        self.init, self.kw_only = True, False
+        self.passed_on = False  # an InitVar: given to __post_init__, and no attribute
         self.metadata: AV | None = None
         self.annotation: ir.Expr | None = None
         self.hint: AV | None = None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.analysis import ir
 from agent.analysis.attribute_names import may_write
-from agent.analysis.writers import Writer, holds_one, receivers_by_text, reflective_by_text, writers_in
+from agent.analysis.writers import REFLECTIVE, Writer, holds_one, holds_self, receivers_by_text, reflective_by_text, writers_in
 from agent.evaluation.attributes import class_attribute, lookup_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.later import called_so
 from agent.evaluation.parameters import MAX_SITES, or_default
 from agent.evaluation.receivers import snake_case
+from agent.evaluation.runs import MAKING
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ABSENT, AV, ClassV, Instance, Unk, candidates, one_of
 from agent.evaluation.watch import Watch
@@ -70,8 +72,10 @@ class WrittenAttributes:
                 around = writer.chain[-1] if writer.chain else None
                 if writer.kind in ("method", "field", "keyword") or writer.owner not in nodes:
                     continue
-                if isinstance(around, ir.FunctionDef) and _on_self(writer, around):
+                if isinstance(around, ir.FunctionDef) and _on_self(writer, around) and not self._in_lambda(writer):
                     methods.setdefault(around, []).append(writer)
+                elif _on_own_object(writer):
+                    values.append(Unk(f"{name} is written at {writer.path}:{writer.line}, in a function inside of a method"))
         values += self._from_outside(cls, name)
         if cls.fields is not None and name in cls.fields:
             values += self._given(cls, name)
@@ -81,7 +85,17 @@ class WrittenAttributes:
         for method, writers in methods.items():
             values.append(self._by_method(obj, cls, name, method, writers))
         kept = [v for value in values for v in candidates(value) if v is not ABSENT]
+        always = (cls.fields is not None and name in cls.fields) or self._class_level(cls, name) is not None
+        if kept and not always and all(getattr(method, "name", "") not in MAKING for method in methods):
+            return one_of([*kept, ABSENT])  # nobody may have called the methods that write it
         return one_of(kept) if kept else (self._class_level(cls, name) or ABSENT)
+
+    def _in_lambda(self, writer: Writer) -> bool:
+        parents = self.m.index.outline(writer.path).parents
+        node: ir.Node | None = writer.node
+        while node is not None and node is not writer.statement and not isinstance(node, ir.Lambda):
+            node = parents.get(node)
+        return isinstance(node, ir.Lambda)
 
     def _given(self, cls: ClassV, name: str) -> list[AV]:
         """A field over all calls that make such a record."""
@@ -119,11 +133,20 @@ class WrittenAttributes:
         self.effort.pending.add(key)
         try:
             for derived in self.call_sites.derived(obj.cls):
-                if any(writer.owner is derived.node and writer.kind != "keyword" for writer in writers_in(derived.module.ir, name)):  # type: ignore[arg-type]
+                if self._written_below(derived, obj.cls, name):
                     found.append(lookup_attribute(self.m, self.receivers.of(derived), name))
         finally:
             self.effort.pending.discard(key)
         return one_of([v for each in found for v in candidates(each) if v is not ABSENT]) if len(found) > 1 else value
+
+    def _written_below(self, derived: ClassV, cls: ClassV, name: str) -> bool:
+        """Whether the derived class, or what it has besides the class, defines or writes the attribute."""
+        own = [base for base in derived.mro if base not in cls.mro and base.node is not None and base.module.ir is not None]
+        return any(
+            writer.owner is base.node and writer.kind != "keyword"
+            for base in own
+            for writer in writers_in(base.module.ir, name)  # type: ignore[arg-type]
+        )
 
     def _class_level(self, cls: ClassV, name: str) -> AV | None:
         found = class_attribute(self.m, cls, name)
@@ -145,6 +168,10 @@ class WrittenAttributes:
         around = self.m.index.enclosing(path, line) if any(path == base.module.path for base in cls.mro) else ()
         return any(base.node in around for base in cls.mro)
 
+    def on_self(self, path: str, line: int, cls: ClassV) -> bool:
+        """Whether ``self`` on that line may be such an object: in its classes, or in a function outside of all that knows them."""
+        return self._in_any(path, line, cls) or (self.later.named_in(path, cls) and self.later.outside_classes(path, line))
+
     def _in_any(self, path: str, line: int, cls: ClassV) -> bool:
         """In the class, a base of it, or one that is derived from it."""
         return self._in_class(path, line, cls) or any(self._in_class(path, line, each) for each in self.call_sites.derived(cls))
@@ -154,24 +181,38 @@ class WrittenAttributes:
         made = self.receivers.made.get(cls, ())
         kinds = {snake_case(base.name) for base in cls.mro}.union(*(self.later.names.get(obj, ()) for obj in made))
         index = self.m.index
-        for path, line, receiver in (row for function in ("setattr", "update") for row in reflective_by_text(index, function)):
+        for path, line, receiver in (row for function in REFLECTIVE for row in reflective_by_text(index, function)):
             if path not in self.call_sites.importable:
                 continue
-            meant = self._in_any(path, line, cls) if receiver == "self" else called_so(receiver, kinds)
+            meant = self.on_self(path, line, cls) if receiver in ("self", "cls") else called_so(receiver, kinds)
             meant = meant or (receiver != "self" and holds_one(index, path, receiver, (base.name for base in cls.mro)))
+            meant = meant or (self._in_any(path, line, cls) and holds_self(index, path, receiver))
             if meant and may_write(index, path, line, name):
                 return [Unk(f"{name} may be written at {path}:{line} under a name that is worked out")]
         for path, line, receiver in receivers_by_text(index, name):
-            if receiver in ("self", "cls") or path not in self.call_sites.importable:
+            if path not in self.call_sites.importable:
+                continue
+            if receiver in ("self", "cls"):
+                if self.later.outside_classes(path, line):
+                    return [Unk(f"{name} is also written at {path}:{line}")]
                 continue
             if (
                 called_so(receiver, kinds)
+                or (holds_self(index, path, receiver) and self._in_any(path, line, cls))
                 or self.later.alone(cls, name)
                 or holds_one(index, path, receiver, (base.name for base in cls.mro))
             ):
                 return [Unk(f"{name} is also written at {path}:{line}")]
             self.m.assume("attributes that are written through names of other kinds belong to other objects")
         return []
+
+
+def _on_own_object(writer: Writer) -> bool:
+    """``self.name = ...`` in a function or lambda inside of a method."""
+    if not isinstance(writer.receiver, ir.Name):
+        return False
+    methods = (inner for outer, inner in pairwise(writer.chain) if outer is writer.owner and isinstance(inner, ir.FunctionDef))
+    return any(method.params and method.params[0].name == writer.receiver.id for method in methods)
 
 
 def _on_self(writer: Writer, around: ir.Node | None) -> bool:

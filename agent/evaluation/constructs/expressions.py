@@ -14,6 +14,7 @@ from agent.evaluation.names import binding, read, variable
 from agent.evaluation.refine import refine
 from agent.evaluation.render import format_value, source_of
 from agent.evaluation.subscripts import get_item, index_value, set_item, update_dict
+from agent.evaluation.suspended import result
 from agent.evaluation.values import (
     ABSENT,
     AV,
@@ -47,9 +48,10 @@ def name(m: Machine, node: ir.Name) -> AV:
     """A name; one that is bound nowhere raises NameError."""
     value = read(m, node.id)
     if value is ABSENT:
-        m.throw_new("NameError", f"name {node.id!r} is not defined")
+        local = m.frame.scope is not None and node.id in m.frame.scope.local
+        m.throw_new("UnboundLocalError" if local else "NameError", f"name {node.id!r} is not defined")
     if may_lack(value):
-        m.may_raise(f"{node.id} may be unbound", "NameError")
+        m.may_raise(f"{node.id} may be unbound", "UnboundLocalError")
     return given(value)
 
 
@@ -325,7 +327,7 @@ def named(m: Machine, node: ir.NamedExpr) -> AV:
 
 def awaited(m: Machine, node: ir.Await) -> AV:
     """``await value``: coroutines ran when they were made."""
-    return m.eval(node.value)
+    return result(m, m.eval(node.value))
 
 
 def yielded(m: Machine, node: ir.Yield) -> AV:
@@ -340,6 +342,8 @@ def yielded(m: Machine, node: ir.Yield) -> AV:
         return frame.on_yield(value)
     if frame.yields is not None:
         _collect(m, frame, node, value)
+        if m.between is not None:
+            m.between(())
     return Unk("what is sent into a generator")
 
 

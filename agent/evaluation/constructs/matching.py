@@ -80,7 +80,7 @@ def _or(m: Machine, pattern: ir.MatchOr, subject: AV) -> bool | None:
 def _sequence(m: Machine, pattern: ir.MatchSequence, subject: AV) -> bool | None:
     if isinstance(subject, Const):
         return False
-    if not isinstance(subject, (Tup, ListObj)):
+    if not isinstance(subject, (Tup, ListObj)) or (isinstance(subject, ListObj) and subject.kind not in ("list", "deque")):
         _bind_all(m, pattern)
         return None
     items, open_ = iterate(m, subject)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent.analysis import ir
 from agent.analysis.occurrences import names_in
 from agent.analysis.walk import walk
 from agent.evaluation import assign
 from agent.evaluation.attributes import special_method
 from agent.evaluation.exceptions import matches
-from agent.evaluation.frames import Catcher, Dead, Leaf
+from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, Loop
 from agent.evaluation.invocation import invoke
 from agent.evaluation.machine import Handler, Machine
 from agent.evaluation.state import State, merge
@@ -22,7 +24,8 @@ def try_statement(m: Machine, node: ir.Try) -> bool:
     return _handlers(m, node)
 
 
-def _handlers(m: Machine, node: ir.Try) -> bool:
+def _handlers(m: Machine, node: ir.Try, body: Callable[[], bool] | None = None) -> bool:
+    """``body``: what is run instead of the body of ``node``."""
     if not node.handlers:
         return m.block(node.body) and m.block(node.orelse)
     base, certain, whole, exits = m.state, m.state.certain, m.state.whole, m.exits
@@ -30,7 +33,7 @@ def _handlers(m: Machine, node: ir.Try) -> bool:
     catcher = Catcher()
     m.catchers.append(catcher)
     try:
-        alive = m.block(node.body)
+        alive = body() if body is not None else m.block(node.body)
     finally:
         while m.catchers.pop() is not catcher:
             pass
@@ -76,7 +79,7 @@ def _catch(
         rest = True
         for number, handler in enumerate(node.handlers):
             m.state = State(leaf.state, certain=False)
-            verdict = matches(m, leaf.value, handler)
+            verdict = None if node.is_star else matches(m, leaf.value, handler)  # of a group each handler may take a part
             if verdict is not False:
                 taken[number].append(leaf)
                 sure = sure and verdict is True
@@ -116,11 +119,18 @@ def _run_handler(m: Machine, handler: ir.Handler, leaves: list[Leaf], base: Stat
     m.store((m.frame, "<handled>"), exc)
     if handler.name:
         assign.bind_name(m, handler.name, exc)
-    return [m.state] if m.block(handler.body) else []
+    alive = m.block(handler.body)
+    if alive and handler.name:  # Python deletes it
+        assign.bind_name(m, handler.name, ABSENT)
+    return [m.state] if alive else []
 
 
 def _finally(m: Machine, node: ir.Try) -> bool:
-    """Every way out of the body passes through ``finally``: the normal end, returns, breaks, continues and exceptions."""
+    return _in_any_case(m, lambda: _handlers(m, node), lambda raised: m.block(node.finalbody))
+
+
+def _in_any_case(m: Machine, body: Callable[[], bool], end: Callable[[bool], bool]) -> bool:
+    """Every way out of the body passes through the end: the normal one, returns, breaks, continues and (its argument) exceptions."""
     certain, whole = m.state.certain, m.state.whole
     frame = m.frame
     returns, loop = frame.returns, frame.loops[-1] if frame.loops else None
@@ -132,37 +142,44 @@ def _finally(m: Machine, node: ir.Try) -> bool:
     m.catchers.append(catcher)
     outer = len(m.catchers) > 1
     try:
-        alive = _handlers(m, node)
+        alive = body()
     finally:
         while m.catchers.pop() is not catcher:
             pass
-    alive = alive and m.block(node.finalbody)
-    end = m.state
+    alive = alive and _ends(lambda: end(False))
+    last = m.state
     left_returns, frame.returns = frame.returns, returns
     left_breaks, left_continues = (loop.breaks, loop.continues) if loop else ([], [])
     if loop:
         loop.breaks, loop.continues = breaks, continues
     for leaf in left_returns:
-        if _finish(m, node, leaf.state):
+        if _finish(m, leaf.state, lambda: end(False)):
             frame.returns.append(Leaf(leaf.value, m.state, leaf.reads))
     for state in left_breaks:
-        if _finish(m, node, state) and loop:
+        if _finish(m, state, lambda: end(False)) and loop:
             loop.breaks.append(m.state)
     for state in left_continues:
-        if _finish(m, node, state) and loop:
+        if _finish(m, state, lambda: end(False)) and loop:
             loop.continues.append(m.state)
     for leaf in catcher.leaves:
-        if _finish(m, node, leaf.state):
+        if _finish(m, leaf.state, lambda: end(True)):
             _pass_on(m, leaf)
-    m.state = end
+    m.state = last
     if alive and not outer and not left_returns and not left_breaks and not left_continues:
         m.state.certain, m.state.whole = certain, whole
     return alive
 
 
-def _finish(m: Machine, node: ir.Try, state: State) -> bool:
+def _finish(m: Machine, state: State, end: Callable[[], bool]) -> bool:
     m.state = State(state, certain=False)
-    return m.block(node.finalbody)
+    return _ends(end)
+
+
+def _ends(end: Callable[[], bool]) -> bool:
+    try:
+        return end()
+    except Dead:
+        return False
 
 
 def with_statement(m: Machine, node: ir.With) -> bool:
@@ -170,7 +187,7 @@ def with_statement(m: Machine, node: ir.With) -> bool:
     if node in m.frame.hollow and m.demand is not None:
         for item in node.items:
             m.demand.passed_over.leave_out(item.context)
-        return _handlers(m, ir.Try(node.body, [_any_exception(node)], [], [], False))  # it may take what the body raises
+        return _handlers(m, ir.Try(node.body, [_may_be_taken(m, node)], [], [], False))  # it may take what the body raises
     return _with(m, node, list(node.items))
 
 
@@ -188,10 +205,9 @@ def _with(m: Machine, node: ir.With, items: list[ir.WithItem]) -> bool:
         return _suppressing(m, node, rest, context)
     if isinstance(context, Instance) and _may_swallow(m, context):
         return _perhaps_swallowing(m, node, rest, context)
-    alive = _with(m, node, rest)
-    if alive:
-        _exit(m, context)
-    return alive
+    if not _has_own_exit(m, context):
+        return _with(m, node, rest)
+    return _in_any_case(m, lambda: _with(m, node, rest), lambda raised: _exit(m, context, raised))
 
 
 def _enter(m: Machine, context: AV) -> AV:
@@ -205,11 +221,24 @@ def _enter(m: Machine, context: AV) -> AV:
     return context if not isinstance(context, Unk) else m.missing(context.reason)
 
 
-def _exit(m: Machine, context: AV) -> None:
-    if isinstance(context, Instance):
-        method = special_method(m, context, "__exit__")
-        if method is not ABSENT and not isinstance(method, Unk):
-            m.call(method, [NONE, NONE, NONE], {})
+def _own_exit(m: Machine, context: AV) -> AV:
+    """``__exit__`` of the tree, or ``__aexit__``; ABSENT for any other context."""
+    for name in ("__exit__", "__aexit__") if isinstance(context, Instance) else ():
+        method = special_method(m, context, name)
+        if isinstance(method, BoundV) and isinstance(method.func, FuncV):
+            return method
+    return ABSENT
+
+
+def _has_own_exit(m: Machine, context: AV) -> bool:
+    return _own_exit(m, context) is not ABSENT
+
+
+def _exit(m: Machine, context: AV, raised: bool | None) -> bool:
+    """Runs ``__exit__``; ``raised``: with an exception, or with perhaps one where that is None."""
+    given = NONE if raised is False else Unk("an exception", "object") if raised else Unk("an exception or None")
+    m.call(_own_exit(m, context), [given] * 3, {})
+    return True
 
 
 def _swallows(m: Machine, context: Instance) -> bool:
@@ -218,7 +247,7 @@ def _swallows(m: Machine, context: Instance) -> bool:
 
 def _may_swallow(m: Machine, context: Instance) -> bool:
     """Whether its ``__exit__``, in the tree, may give back something true."""
-    method = special_method(m, context, "__exit__")
+    method = _own_exit(m, context)
     func = method.func if isinstance(method, BoundV) else method
     if not isinstance(func, FuncV):
         return False
@@ -228,11 +257,8 @@ def _may_swallow(m: Machine, context: Instance) -> bool:
 
 def _perhaps_swallowing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
     """Each exception of the body reaches ``__exit__``, and may end there."""
-    handler = _any_exception(node)
-    body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
-    alive = _handlers(m, ir.Try(body, [handler], [], [], False))
-    m.call(special_method(m, context, "__exit__"), [Unk("an exception or None") for _ in range(3)], {})
-    return alive
+    tried = ir.Try(list(node.body), [_may_be_taken(m, node)], [], [], False)
+    return _in_any_case(m, lambda: _handlers(m, tried, lambda: _with(m, node, rest)), lambda raised: _exit(m, context, None))
 
 
 def _any_exception(node: ir.With) -> ir.Handler:
@@ -242,14 +268,20 @@ def _any_exception(node: ir.With) -> ir.Handler:
     return handler
 
 
+def _may_be_taken(m: Machine, node: ir.With) -> ir.Handler:
+    """A handler of which nobody knows what it takes: every exception goes on as well."""
+    handler = _any_exception(node)
+    m.caught[handler] = Unk("what a context takes")
+    return handler
+
+
 def _suppressing(m: Machine, node: ir.With, rest: list[ir.WithItem], context: Instance) -> bool:
     """``contextlib.suppress(E)`` is ``try: ... except E: pass``."""
     types = m.load((context, "<suppresses>"))
     assert types is not None
     handler = _any_exception(node)
     m.caught[handler] = types
-    body: list[ir.Stmt] = [ir.With(rest, node.body, node.is_async)] if rest else list(node.body)
-    return _handlers(m, ir.Try(body, [handler], [], [], False))
+    return _handlers(m, ir.Try(list(node.body), [handler], [], [], False), lambda: _with(m, node, rest))
 
 
 def _generator_context(m: Machine, node: ir.With, context: ContextV, item: ir.WithItem, rest: list[ir.WithItem]) -> bool:
@@ -258,22 +290,69 @@ def _generator_context(m: Machine, node: ir.With, context: ContextV, item: ir.Wi
     if not isinstance(func, FuncV):
         return _with(m, node, rest)
     outer = m.frame
+    left = _Ways(outer)
+    alive = True
 
     def at_yield(value: AV) -> AV:
-        inner = m.frame
+        nonlocal alive
+        inner, base = m.frame, m.state
         m.frame = outer
+        kept = left.begin()
         try:
             if item.target is not None:
                 assign.assign(m, item.target, value)
             alive = _with(m, node, rest)
         finally:
             m.frame = inner
-        if not alive:
+            left.end(kept)
+        states = left.states()
+        if states:  # what comes after the yield runs on the way out, too
+            m.meet(base, [*states, *([m.state] if alive else [])], certain=False, whole=False)
+        elif not alive:
             raise Dead
         return NONE
 
     invoke(m, func, context.args, context.kwargs, on_yield=at_yield)
+    if left.states():
+        left.leave(m)
+        return alive
     return True  # the generator went on to its end: where the body has raised, it took the exception
+
+
+class _Ways:
+    """The returns, breaks and continues by which a body is left, kept until what comes after it has run."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.loop = frame.loops[-1] if frame.loops else Loop()
+        self.returns: list[Leaf] = []
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
+
+    def begin(self) -> tuple[list[Leaf], list[State], list[State]]:
+        """Sets those of the frame aside."""
+        kept = self.frame.returns, self.loop.breaks, self.loop.continues
+        self.frame.returns, self.loop.breaks, self.loop.continues = [], [], []
+        return kept
+
+    def end(self, kept: tuple[list[Leaf], list[State], list[State]]) -> None:
+        """Takes over those of the body."""
+        self.returns += self.frame.returns
+        self.breaks += self.loop.breaks
+        self.continues += self.loop.continues
+        self.frame.returns, self.loop.breaks, self.loop.continues = kept
+
+    def states(self) -> list[State]:
+        """Where they left from."""
+        return [*(leaf.state for leaf in self.returns), *self.breaks, *self.continues]
+
+    def leave(self, m: Machine) -> None:
+        """Each of them goes on from here."""
+        for leaf in self.returns:
+            self.frame.returns.append(Leaf(leaf.value, m.state, leaf.reads))
+        self.loop.breaks += [m.state] if self.breaks else []
+        self.loop.continues += [m.state] if self.continues else []
+        m.state = State(m.state, certain=False)
 
 
 HANDLERS: dict[type, Handler] = {ir.Try: try_statement, ir.With: with_statement}

@@ -19,6 +19,7 @@ from agent.evaluation.models import (
     plain_objects,
     records,
     standard,
+    standard_callables,
     typing_forms,
 )
 from agent.evaluation.models.interface import Attribute, Callee
@@ -36,6 +37,7 @@ _FAMILIES = (
     numbers,
     records,
     standard,
+    standard_callables,
     typing_forms,
 )
 FUNCTIONS: dict[str, Callee] = {name: row for family in _FAMILIES for name, row in family.FUNCTIONS.items()}

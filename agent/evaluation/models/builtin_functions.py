@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.evaluation.arithmetic import binary
-from agent.evaluation.attributes import class_attribute, delete_attribute, lookup_attribute, set_attribute, special_method
-from agent.evaluation.concrete import NotConcrete, concrete, for_each, lift, reason_of, united
+from agent.evaluation.attributes import class_attribute, delete_attribute, instance_dict, lookup_attribute, set_attribute, special_method
+from agent.evaluation.concrete import NotConcrete, concrete, concrete_named, for_each, lift, reason_of, united
 from agent.evaluation.contents import forget
 from agent.evaluation.invocation import LACKED_BY, known_attributes
 from agent.evaluation.iteration import iterate, turns
@@ -16,6 +16,7 @@ from agent.evaluation.machine import Machine
 from agent.evaluation.models import types
 from agent.evaluation.render import to_text
 from agent.evaluation.subscripts import set_item, update_dict
+from agent.evaluation.suspended import perhaps_later
 from agent.evaluation.values import (
     ABSENT,
     AV,
@@ -53,6 +54,8 @@ def str_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``str(x)``."""
     if not args:
         return Const("")
+    if len(args) > 1 or kwargs:
+        return _pure("str", "str")(m, args, kwargs)
 
     def one(value: AV) -> AV:
         text = to_text(m, value)
@@ -82,7 +85,7 @@ def _number(kind: type) -> Callable[[Machine, list[AV], Kwargs], AV]:
 
         def one(value: AV) -> AV:
             try:
-                return Const(kind(concrete(m, value), *(concrete(m, a) for a in args[1:])))
+                return Const(kind(concrete(m, value), *(concrete(m, a) for a in args[1:]), **concrete_named(m, kwargs)))
             except NotConcrete:
                 if isinstance(value, Unk) and value.typ in ("int", "float", "bool"):
                     return Unk(value.reason, kind.__name__)
@@ -195,7 +198,7 @@ def sum_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     values, open_ = iterate(m, args[0])
     if open_:
         return m.missing(open_)
-    total: AV = args[1] if len(args) > 1 else Const(0)
+    total: AV = args[1] if len(args) > 1 else kwargs.get("start", Const(0))
     for value in values:
         total = binary(m, "+", total, value)
     return total
@@ -253,21 +256,30 @@ def enumerate_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 def map_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    """``map(f, ...)``, run at once."""
+    """``map(f, ...)``."""
     columns = [iterate(m, a) for a in args[1:]]
     open_ = next((o for _, o in columns if o), "")
     if open_:
+        m.fork([lambda: None, lambda: m.call(args[0], [Unk(open_)] * len(columns), {})])
         return m.new_list((), "iterator", open_)
-    return m.new_list([m.call(args[0], list(row), {}) for row in zip(*(c for c, _ in columns), strict=False)], "iterator")
+    rows = list(zip(*(c for c, _ in columns), strict=False))
+    return perhaps_later(m, m.call_node, "map", lambda: m.new_list([m.call(args[0], list(row), {}) for row in rows], "iterator"))
 
 
 def filter_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    """``filter(f, items)``, run at once."""
+    """``filter(f, items)``."""
     items, open_ = turns(m, args[1])
+    if isinstance(args[0], Const) and args[0].v is None:
+        return _kept(m, items, open_, present)
+    if open_:
+        m.fork([lambda: None, lambda: m.call(args[0], [Unk(open_)], {})])
+    return perhaps_later(m, m.call_node, "filter", lambda: _kept(m, items, open_, lambda item: _called_with(m, args[0], item)))
+
+
+def _kept(m: Machine, items: tuple[AV, ...], open_: str, test: Callable[[AV], AV]) -> AV:
     kept = []
-    none = isinstance(args[0], Const) and args[0].v is None
     for item in items:
-        truth = m.truth(present(item) if none else _called_with(m, args[0], item))
+        truth = m.truth(test(item))
         if truth is not False:
             kept.append(item if truth else perhaps(item))
     return m.new_list(kept if not open_ else [], "iterator", open_)
@@ -301,6 +313,20 @@ def next_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     if not open_ and not items and isinstance(args[0], ListObj):
         m.throw_new("StopIteration", "")
     return m.missing(open_ or "the next item")
+
+
+def iter_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """``iter(x)``: a second row of the items, which is used up by itself."""
+    if len(args) != 1:
+        return m.new_list((), "iterator", "iter() of a function")
+    value = args[0]
+    if isinstance(value, (Unk, OneOf)) or (isinstance(value, ListObj) and value.kind == "iterator"):
+        return value
+    if isinstance(value, Instance):
+        made = special_method(m, value, "__iter__")
+        return m.call(made, [], {}) if isinstance(made, BoundV) else m.missing(f"iter() of {value!r}"[:200])
+    items, open_ = turns(m, value)
+    return m.new_list(items, "iterator", open_)
 
 
 def getattr_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
@@ -463,9 +489,9 @@ def _pure(name: str, typ: str = "") -> Callable[[Machine, list[AV], Kwargs], AV]
         if len(args) and isinstance(args[0], OneOf):
             return for_each(m, args[0], lambda v: run(m, [v, *args[1:]], kwargs))
         try:
-            return lift(m, function(*(concrete(m, a) for a in args)))
+            return lift(m, function(*(concrete(m, a) for a in args), **concrete_named(m, kwargs)))
         except NotConcrete:
-            return m.missing(reason_of(*args), typ)
+            return m.missing(reason_of(*args, *kwargs.values()), typ)
         except (TypeError, ValueError, ArithmeticError) as error:
             m.throw_new(type(error).__name__, str(error))
             return ABSENT
@@ -477,6 +503,13 @@ def exec_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``exec``/``eval``: anything may happen; nothing afterwards is certain."""
     m.finished = False
     m.skipped.setdefault(f"{m.place().path}:{m.place().line}", "exec or eval of text")
+    given = args[1] if len(args) > 1 else None
+    if isinstance(given, DictObj) and isinstance(given.mirrors, ModuleV):
+        module, text = given.mirrors, args[0]
+        for (owner, name), cell in [*m.root.own.items(), *m.state.own.items()]:
+            meant = not isinstance(text, Const) or not isinstance(text.v, str) or name in text.v
+            if owner is module and meant and not isinstance(cell.value, (FuncV, ClassV, ModuleV)):
+                m.store((module, name), Unk("it may be changed by a text that is run"))
     return m.missing("the result of exec or eval")
 
 
@@ -507,9 +540,9 @@ _FUNCTIONS: dict[str, Callable[[Machine, list[AV], Kwargs], AV]] = {
     "hash": identity_hash, "round": _pure("round"), "abs": _pure("abs"), "divmod": _pure("divmod"), "pow": _pure("pow"),
     "ord": _pure("ord"), "chr": _pure("chr"), "hex": _pure("hex"), "bin": _pure("bin"), "oct": _pure("oct"), "ascii": _pure("ascii"),
     "format": _pure("format"), "bytes": _pure("bytes", "bytes"),
-    "iter": lambda m, a, k: a[0], "exec": exec_, "eval": exec_, "__import__": import_, "open": open_,
+    "iter": iter_, "exec": exec_, "eval": exec_, "__import__": import_, "open": open_,
     "object": lambda m, a, k: Instance(ExternV("builtins.object")), "input": lambda m, a, k: Unk("what a person types", "str"),
-    "globals": lambda m, a, k: Unk("globals()", "dict"), "locals": lambda m, a, k: Unk("locals()", "dict"),
+    "globals": lambda m, a, k: instance_dict(m, m.frame.module), "locals": lambda m, a, k: Unk("locals()", "dict"),
     "bytearray": lambda m, a, k: Unk("a bytearray", "bytearray"), "memoryview": lambda m, a, k: Unk("a memoryview", "memoryview"),
     "slice": lambda m, a, k: Unk("a slice", "slice"),
 }  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from agent.evaluation.attributes import class_attribute
 from agent.evaluation.calls import perhaps
 from agent.evaluation.frames import Dead
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs, argument
 from agent.evaluation.state import State
-from agent.evaluation.values import AV, NONE, BoundV, Const, DictObj, ExternV, FuncV, Instance, PartialV, Unk
+from agent.evaluation.suspended import at_any_moment, result
+from agent.evaluation.values import AV, NONE, BoundV, ClassV, Const, DictObj, ExternV, FuncV, Instance, PartialV, Unk
 
 
 def _target(m: Machine, args: list[AV], kwargs: Kwargs) -> tuple[AV | None, list[AV], Kwargs]:
@@ -49,16 +51,63 @@ def _thread(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``Thread(target=f)``: f may run at any time; what it writes may be there."""
     target, given, named = _target(m, args, kwargs)
     if isinstance(target, (FuncV, BoundV, PartialV)):
-        callee = target
-
-        def run() -> None:
-            m.loosely(lambda: m.call(callee, given, named))
-
-        try:
-            m.fork([lambda: None, run])
-        except Dead:
-            m.state = State(m.state, certain=False)
+        _at_any_time(m, target, given, named)
     return Instance(ExternV("threading.Thread"), open_="a thread object")
+
+
+def _timer(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """``Timer(seconds, f, args, kwargs)``."""
+    return _thread(m, [NONE, *args[1:2], NONE, *args[2:]], {("target" if name == "function" else name): v for name, v in kwargs.items()})
+
+
+def _at_any_time(m: Machine, callee: AV, args: list[AV], kwargs: Kwargs) -> None:
+    """What another thread runs: it may not have begun, or be over."""
+
+    def run() -> None:
+        base, catchers, dropped = m.state.parent, m.catchers, m.dropped
+        m.catchers, m.dropped = [], []
+        try:
+            m.loosely(lambda: m.call(callee, args, kwargs))
+            ends = [m.state, *m.dropped]
+        except Dead:
+            ends = m.dropped
+            if not ends:
+                raise
+        finally:
+            m.catchers, m.dropped = catchers, dropped
+        if ends != [m.state]:
+            assert base is not None
+            m.resume(base, ends, untouched=False)
+        at_any_moment(m, base)
+
+    try:
+        m.fork([lambda: None, run])
+    except Dead:
+        m.state = State(m.state, certain=False)
+
+
+def _start_thread(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """``thread.start()`` of a class with a ``run`` of its own."""
+    own = _own_run(m, args)
+    if own is not None:
+        _at_any_time(m, own, [], {})
+    return NONE
+
+
+def _start_process(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """``process.start()`` of a class with a ``run`` of its own: it works on a copy of the object."""
+    own = _own_run(m, args)
+    if own is not None:
+        in_a_copy(m, own, [], {})
+    return NONE
+
+
+def _own_run(m: Machine, args: list[AV]) -> BoundV | None:
+    obj = args[0] if args else None
+    if not isinstance(obj, Instance) or not isinstance(obj.cls, ClassV):
+        return None
+    found = class_attribute(m, obj.cls, "run")
+    return BoundV(found[0], obj) if found is not None else None
 
 
 def _submit(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
@@ -68,6 +117,11 @@ def _submit(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 def _run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    return result(m, args[0]) if args else NONE
+
+
+def _task(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """A coroutine that somebody else runs, and that is awaited by this."""
     return args[0] if args else NONE
 
 
@@ -82,7 +136,7 @@ def _kill(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 def _gather(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    return m.new_list(list(args))
+    return m.new_list([result(m, each) for each in args])
 
 
 def _context(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
@@ -116,16 +170,17 @@ FUNCTIONS: dict[str, Callee] = {
     "torch.multiprocessing.Process": lambda m, a, k: _process(m, [NONE], k),
     "multiprocessing.context.Process": lambda m, a, k: _process(m, [NONE], k),
     "threading.Thread": lambda m, a, k: _thread(m, [NONE, *a[1:]] if a else [NONE], k),
+    "threading.Timer": lambda m, a, k: _timer(m, a, k),
     "multiprocessing.get_context": _context,
     "torch.multiprocessing.get_context": _context,
     "multiprocessing.set_start_method": lambda m, a, k: NONE,
     "torch.multiprocessing.set_start_method": lambda m, a, k: NONE,
     "asyncio.run": _run,
     "uvloop.run": _run,
-    "asyncio.create_task": _run,
-    "asyncio.ensure_future": _run,
+    "asyncio.create_task": _task,
+    "asyncio.ensure_future": _task,
     "asyncio.wait_for": _wait_for,
-    "asyncio.shield": _run,
+    "asyncio.shield": _task,
     "asyncio.gather": _gather,
     "asyncio.sleep": lambda m, a, k: NONE,
     "time.sleep": lambda m, a, k: NONE,
@@ -137,8 +192,8 @@ FUNCTIONS: dict[str, Callee] = {
 }
 CONSTANTS: dict[str, Attribute] = {}
 METHODS: dict[str, dict[str, Callee]] = {
-    "multiprocessing.Process": _PROCESS,
-    "threading.Thread": _PROCESS,
+    **{name: {**_PROCESS, "start": _start_process} for name in ("multiprocessing.Process", "torch.multiprocessing.Process")},
+    **{name: {**_PROCESS, "start": _start_thread} for name in ("threading.Thread", "threading.Timer")},
     "multiprocessing.context": {"Process": lambda m, a, k: _process(m, [NONE], k)},
     "concurrent.futures.ThreadPoolExecutor": {"submit": _submit, "map": _submit, "shutdown": lambda m, a, k: NONE},
     "concurrent.futures.ProcessPoolExecutor": {"submit": _submit, "map": _submit, "shutdown": lambda m, a, k: NONE},

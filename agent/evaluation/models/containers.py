@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any
 
 from agent.evaluation.arithmetic import MAX_TEXT, binary
@@ -59,8 +61,30 @@ def native_method(m: Machine, obj: AV, name: str) -> AV:
         row = table.get(name)
         if row is not None:
             return BuiltinV(name, lambda machine, args, kwargs: row(machine, obj, args, kwargs))
-        return ABSENT if not name.startswith("__") else Unk(f"{name} of a container")
+        assert isinstance(obj, (ListObj, DictObj))
+        return _other_method(obj, name)
     return _constant_method(m, obj, name)
+
+
+_REAL: dict[bool, tuple[type, ...]] = {
+    True: (list, set, frozenset, deque, GeneratorType, type({}.keys())),
+    False: (dict, defaultdict, OrderedDict, Counter),
+}
+"""What a ListObj, and what a DictObj, may be in the program."""
+
+
+def _other_method(obj: ListObj | DictObj, name: str) -> AV:
+    """A method that no row stands for: what it gives is not known, nor what the container holds afterwards."""
+    if name.startswith("__"):
+        return Unk(f"{name} of a container")
+    if not any(hasattr(each, name) for each in _REAL[isinstance(obj, ListObj)]):
+        return ABSENT
+
+    def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+        forget(m, obj, f"{name}() changes it")
+        return m.missing(f"what {name}() gives")
+
+    return BuiltinV(name, run)
 
 
 def _constant_method(m: Machine, obj: AV, name: str) -> AV:
@@ -273,7 +297,7 @@ def _get(m: Machine, obj: DictObj, args: list[AV], kwargs: Kwargs) -> AV:
 
 def _keys(m: Machine, obj: DictObj, args: list[AV], kwargs: Kwargs) -> AV:
     items, open_ = turns(m, obj)
-    return m.new_list(items, "list", open_)
+    return m.new_list(items, "dict_keys", open_)
 
 
 def _view(shown: Callable[[AV, AV], AV]) -> Callable[[Machine, DictObj, list[AV], Kwargs], AV]:

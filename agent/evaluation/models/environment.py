@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agent.analysis.environment_writers import environment_writers
 from agent.evaluation import facts
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs
+from agent.evaluation.registries import importable
 from agent.evaluation.state import Cell
-from agent.evaluation.values import AV, NONE, Const, DictObj, ListObj, Map, Seq, Tup, Unk
+from agent.evaluation.values import ABSENT, AV, NONE, Const, DictObj, ListObj, Map, Seq, Tup, Unk, one_of
 
 
 def environ(m: Machine) -> AV:
@@ -18,9 +22,25 @@ def environ(m: Machine) -> AV:
         hidden = m.launch.env_hidden
         items |= {name: (Const(name), Unk(f"the value of the environment variable {name} was not read", "str")) for name in hidden or ()}
         open_ = "" if m.launch.env_complete or hidden is not None else "this environment variable was not read from the process"
+        for name, value in _set_at_import(m):
+            before = items[name][1] if name in items else ABSENT
+            items[name] = (Const(name), one_of([before, value]))
         m.root.own[(obj, "{}")] = Cell(Map(items, open_))
     assert isinstance(obj, DictObj)
+    if m.demand is not None:
+        m.demand.later.environment(obj)
     return obj
+
+
+def _set_at_import(m: Machine) -> Iterator[tuple[str, AV]]:
+    """Variables that modules of this launch set when they are imported: when that is, is not followed."""
+    reachable = importable(m)
+    for each in environment_writers(m.index):
+        if not each.at_import or not each.name or each.path not in reachable or each.path == m.entry_path:
+            continue
+        if not (each.keeps and m.launch.env.get(each.name) is not None):
+            known = each.value is not None
+            yield each.name, Const(each.value) if known else Unk(f"{each.name} is set at {each.path}:{each.line}", "str")
 
 
 def argv(m: Machine) -> AV:
@@ -137,7 +157,7 @@ CONSTANTS: dict[str, Attribute] = {
     "sys.maxsize": lambda m: Const(2**63 - 1),
     "sys.byteorder": lambda m: Const("little"),
     "sys.executable": lambda m: Const(m.launch.argv[0]) if m.launch.argv else Unk("the interpreter", "str"),
-    "sys.modules": lambda m: Unk("the loaded modules", "dict"),
+    "sys.modules": lambda m: m.new_dict({name: (Const(name), module) for name, module in m.modules.items()}, "a loaded module"),
     "sys.path": lambda m: Unk("the import path", "list"),
     "sys.flags": lambda m: Unk("interpreter flags", "object"),
     "os.name": _os_name,

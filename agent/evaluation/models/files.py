@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.domain.source import Absent, Unreadable
 from agent.evaluation import facts
-from agent.evaluation.concrete import NotConcrete, concrete, for_each, lift, reason_of
+from agent.evaluation.concrete import NotConcrete, concrete, concrete_named, for_each, lift, reason_of
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs
 from agent.evaluation.values import AV, NONE, Const, ExternV, Instance, OneOf, Unk, candidates, one_of
@@ -105,7 +105,7 @@ def _load(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 def _dumps(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     try:
-        return Const(json.dumps(concrete(m, args[0])))
+        return Const(json.dumps(concrete(m, args[0]), **concrete_named(m, kwargs)))
     except (NotConcrete, TypeError, ValueError):
         return Unk(reason_of(args[0]), "str")
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from agent.evaluation.concrete import NotConcrete, concrete, lift, reason_of
+from agent.evaluation.concrete import NotConcrete, concrete, concrete_named, lift, reason_of
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs
@@ -18,9 +18,9 @@ def _pure(function: Callable[..., Any]) -> Callee:
         if args and isinstance(args[0], OneOf):
             return one_of([run(m, [v, *args[1:]], kwargs) for v in args[0].values])
         try:
-            return lift(m, function(*(concrete(m, a) for a in args)))
+            return lift(m, function(*(concrete(m, a) for a in args), **concrete_named(m, kwargs)))
         except NotConcrete:
-            return m.missing(reason_of(*args))
+            return m.missing(reason_of(*args, *kwargs.values()))
         except (TypeError, ValueError, ArithmeticError) as error:
             m.throw_new(type(error).__name__, str(error))
             return Const(None)

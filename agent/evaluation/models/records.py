@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from agent.analysis import ir
 from agent.evaluation import classes
-from agent.evaluation.concrete import reason_of
+from agent.evaluation.concrete import is_off, reason_of
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Machine
 from agent.evaluation.models import plain_objects
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs, argument
 from agent.evaluation.models.typing_forms import hint, own_annotations
 from agent.evaluation.render import source_of
-from agent.evaluation.values import ABSENT, AV, NONE, BuiltinV, ClassV, Const, DictObj, ExternV, Field, FuncV, Instance, Lazy, Tup, Unk
+from agent.evaluation.values import (
+    ABSENT,
+    AV,
+    NONE,
+    BuiltinV,
+    ClassV,
+    Const,
+    DictObj,
+    ExternV,
+    Field,
+    FuncV,
+    Instance,
+    Lazy,
+    Tup,
+    Unk,
+)
 
 
 def _dataclass(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
@@ -27,10 +42,18 @@ def _make(m: Machine, cls: AV, options: Kwargs) -> AV:
     cls.fields = classes.inherited_fields(cls)
     frame = m.frame
     declared: list[ir.AnnAssign] = m.singletons.get(f"fields {cls.serial}", [])
+    named = "kw_only" in options and not is_off(options["kw_only"])
     for node in declared:
-        if "ClassVar" in source_of(m, node.annotation, cls.module.ir) or not isinstance(node.target, ir.Name):
+        annotation = source_of(m, node.annotation, cls.module.ir)
+        if "ClassVar" in annotation or not isinstance(node.target, ir.Name):
+            continue
+        if annotation.rpartition(".")[2] == "KW_ONLY":
+            named = True
             continue
         _add(m, cls, node)
+        field = cls.fields[node.target.id]
+        field.kw_only = field.kw_only or named
+        field.passed_on = "InitVar" in annotation
     m.frame = frame
     return cls
 
@@ -69,6 +92,8 @@ def _described(m: Machine, target: AV, kind: str, missing: ExternV) -> AV:
         return m.missing(f"fields of {target!r}", "tuple")
     found = []
     for field in cls.fields.values():
+        if field.passed_on:
+            continue
         obj = Instance(ExternV(kind))
         m.store((obj, "name"), Const(field.name))
         m.store((obj, "encode_name"), Const(field.name))
@@ -129,7 +154,9 @@ def _asdict(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     obj = args[0]
     if not isinstance(obj, Instance) or not isinstance(obj.cls, ClassV) or obj.cls.fields is None:
         return m.missing(f"asdict of {obj!r}", "dict")
-    return m.new_dict({name: (Const(name), _plain(m, m.getattr(obj, name))) for name in obj.cls.fields})
+    return m.new_dict(
+        {name: (Const(name), _plain(m, m.getattr(obj, name))) for name, field in obj.cls.fields.items() if not field.passed_on}
+    )
 
 
 def _plain(m: Machine, value: AV) -> AV:

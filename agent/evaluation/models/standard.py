@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.evaluation import facts
 from agent.evaluation.caching import remember
-from agent.evaluation.concrete import NotConcrete, concrete, lift, reason_of
+from agent.evaluation.concrete import NotConcrete, concrete, concrete_named, lift, reason_of
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs, argument
@@ -134,9 +134,9 @@ def _regex(name: str) -> Callee:
 
     def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
         try:
-            result = function(*(concrete(m, a) for a in args))
+            result = function(*(concrete(m, a) for a in args), **concrete_named(m, kwargs))
         except NotConcrete:
-            return m.missing(reason_of(*args), _REGEX_RESULTS.get(name, ""))
+            return m.missing(reason_of(*args, *kwargs.values()), _REGEX_RESULTS.get(name, ""))
         except (re.error, TypeError, ValueError) as error:
             m.throw_new(type(error).__name__, str(error))
             return NONE
@@ -157,6 +157,13 @@ def _match(m: Machine, result: Any) -> AV:
 def _compile(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     obj = Instance(ExternV("re.Pattern"))
     m.store((obj, "pattern"), args[0])
+    try:
+        compiled: AV = Const(re.compile(*(concrete(m, a) for a in args), **concrete_named(m, kwargs)))
+    except NotConcrete:
+        compiled = m.missing(reason_of(*args, *kwargs.values()))
+    except (re.error, TypeError, ValueError) as error:
+        m.throw_new("ValueError", str(error))
+    m.store((obj, "<compiled>"), compiled)
     return obj
 
 
@@ -164,7 +171,7 @@ def _pattern_method(name: str) -> Callee:
     plain = _regex(name)
 
     def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-        pattern = m.load((args[0], "pattern")) or Unk("a pattern")
+        pattern = m.load((args[0], "<compiled>")) or Unk("a pattern")
         return plain(m, [pattern, *args[1:]], kwargs)
 
     return run
@@ -240,6 +247,9 @@ def _ordered(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 def _deque(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     items, open_ = iterate(m, args[0]) if args else ((), "")
+    most = args[1] if len(args) > 1 else kwargs.get("maxlen", NONE)
+    if most is not NONE and not (isinstance(most, Const) and most.v is None):
+        return m.new_list((), "deque", "a queue that drops items")
     return m.new_list(items, "deque", open_)
 
 
@@ -249,7 +259,7 @@ def _itertool(name: str) -> Callee:
     def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
         columns = [iterate(m, a) for a in args if not isinstance(a, Const) or not isinstance(a.v, int)]
         numbers = [a.v for a in args if isinstance(a, Const) and isinstance(a.v, int)]
-        open_ = next((o for _, o in columns if o), "")
+        open_ = next((o for _, o in columns if o), "") or ("its keywords are not followed" if kwargs else "")
         if open_:
             return m.new_list((), "iterator", open_)
         made = list(itertools.islice(function(*(c for c, _ in columns), *numbers), 2000))
@@ -312,10 +322,16 @@ def _is_class(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     return Unk("a class", "bool") if isinstance(args[0], Unk) else Const(isinstance(args[0], ClassV))
 
 
+def _words(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+    """``shlex.split(text)``."""
+    plain = len(args) == 1 and not kwargs and isinstance(args[0], Const)
+    return lift(m, shlex.split(args[0].v)) if plain else Unk("words", "list")  # type: ignore[attr-defined]
+
+
 FUNCTIONS: dict[str, Callee] = {
     "functools.lru_cache": _cache, "functools.cache": _cache, "functools.wraps": lambda m, a, k: BuiltinV("wraps", _same),
-    "functools.total_ordering": _same, "functools.singledispatch": _same, "functools.partial": _partial, "functools.reduce": _reduce,
-    "functools.partialmethod": _partial, "functools.update_wrapper": _same,
+    "functools.total_ordering": _same, "functools.partial": _partial, "functools.reduce": _reduce,
+    "functools.update_wrapper": _same,
     "functools.cached_property": lambda m, a, k: PropertyV(a[0], None, True),
     "contextlib.contextmanager": lambda m, a, k: ContextFuncV(a[0]), "contextlib.asynccontextmanager": lambda m, a, k: ContextFuncV(a[0]),
     "contextlib.suppress": _suppress, "contextlib.nullcontext": lambda m, a, k: a[0] if a else Instance(ExternV("contextlib.nullcontext")),
@@ -331,10 +347,8 @@ FUNCTIONS: dict[str, Callee] = {
     "itertools.islice": _itertool("islice"), "re.compile": _compile, "inspect.signature": _signature, "inspect.isclass": _is_class,
     **{f"re.{name}": _regex(name) for name in ("match", "search", "fullmatch", "sub", "split", "findall", "escape")},
     "packaging.version.parse": _version_parse, "packaging.version.Version": _version_parse,
-    "shlex.split": lambda m, a, k: lift(m, shlex.split(a[0].v)) if isinstance(a[0], Const) else Unk("words", "list"),
+    "shlex.split": _words,
     "types.SimpleNamespace": lambda m, a, k: _namespace(m, k), "types.MappingProxyType": _same,
-    "operator.attrgetter": lambda m, a, k: BuiltinV("attrgetter", lambda mm, aa, kk: mm.getattr(aa[0], str(getattr(a[0], "v", "")))),
-    "operator.itemgetter": lambda m, a, k: BuiltinV("itemgetter", lambda mm, aa, kk: get_item(mm, aa[0], a[0])),
 }  # fmt: skip
 
 
@@ -348,9 +362,7 @@ def _namespace(m: Machine, kwargs: Kwargs) -> AV:
 CONSTANTS: dict[str, Attribute] = {
     "typing.TYPE_CHECKING": lambda m: FALSE,
     "typing_extensions.TYPE_CHECKING": lambda m: FALSE,
-    "re.IGNORECASE": lambda m: Const(re.IGNORECASE.value),
-    "re.DOTALL": lambda m: Const(re.DOTALL.value),
-    "re.MULTILINE": lambda m: Const(re.MULTILINE.value),
+    **{f"re.{name}": (lambda m, flag=flag: Const(flag.value)) for name, flag in re.RegexFlag.__members__.items()},  # type: ignore[misc]
     "logging.DEBUG": lambda m: Const(10),
     "logging.INFO": lambda m: Const(20),
     "logging.WARNING": lambda m: Const(30),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.evaluation.exceptions import builtin_type, subclass_of
+from agent.evaluation.exceptions import builtin_type, checks_itself, subclass_of
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
     ABSENT,
@@ -51,7 +51,7 @@ _ABSTRACT: dict[str, tuple[type, ...]] = {
     "os.PathLike": (),
     "types.NoneType": (type(None),),
 }
-_TYPES = {"list": list, "set": set, "frozenset": frozenset, "iterator": iter, "deque": object}
+_TYPES = {"list": list, "set": set, "frozenset": frozenset, "iterator": iter, "dict_keys": type({}.keys()), "deque": object}
 
 
 def type_name(value: AV) -> str:
@@ -72,6 +72,8 @@ def class_of(m: Machine, value: AV) -> AV:
     if isinstance(value, Tup) and value.cls is not None:
         return value.cls
     name = type_name(value)
+    if name == "NoneType":
+        return ExternV("types.NoneType")
     if name and name != "object":
         return ExternV(f"builtins.{name}") if name != "defaultdict" else ExternV("collections.defaultdict")
     if isinstance(value, ClassV):
@@ -103,6 +105,8 @@ def isinstance_truth(m: Machine, value: AV, cls: AV) -> bool | None:
     cls = as_class(cls)
     if isinstance(value, Instance):
         return subclass_of(value.cls, cls)
+    if isinstance(cls, ClassV) and checks_itself(cls):
+        return None
     if isinstance(cls, ClassV):
         if isinstance(value, Unk):
             return False if value.typ not in ("", "object") else None

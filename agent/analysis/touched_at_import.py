@@ -1,0 +1,52 @@
+"""Top-level statements that use an object or a class of another module in a way that may change it, by the text of the files."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from agent.analysis.index import Index
+
+_KNOWN: WeakKeyDictionary[Index, dict[str, tuple[Touch, ...]]] = WeakKeyDictionary()
+
+
+class Touch(NamedTuple):
+    """``kind``: "call" for ``@name.method(...)``, ``name.method(...)``; "assign" for ``name.attribute = ...``; "base" for a class below."""
+
+    path: str
+    line: int
+    kind: str
+    attribute: str
+
+
+def touches_of(index: Index, name: str) -> tuple[Touch, ...]:
+    """Where the name is used at the beginning of a line that is not indented."""
+    if index not in _KNOWN:
+        found: dict[str, list[Touch]] = {}
+        for path in sorted(index.files):
+            content = index.read(path) if path.endswith(".py") else b""
+            for hit in _AT_TOP.finditer(content if isinstance(content, bytes) else b""):
+                _note(found, path, hit)
+        _KNOWN[index] = {each: tuple(rows) for each, rows in found.items()}
+    return _KNOWN[index].get(name, ())
+
+
+def _note(found: dict[str, list[Touch]], path: str, hit: re.Match[bytes]) -> None:
+    line = hit.string.count(b"\n", 0, hit.start()) + 1
+    if hit["bases"] is not None:
+        for base in _NAME.findall(hit["bases"]):
+            found.setdefault(base.decode(), []).append(Touch(path, line, "base", ""))
+        return
+    parts = (hit["deco"] or hit["used"]).decode().split(".")
+    if len(parts) > 1:
+        kind = "assign" if hit["assign"] is not None else "call"
+        found.setdefault(parts[-2], []).append(Touch(path, line, kind, parts[-1]))
+
+
+_AT_TOP = re.compile(
+    rb"^(?:@(?P<deco>[\w.]+)|class\s+\w+\((?P<bases>[^)]+)\)"
+    rb"|(?P<used>[A-Za-z_]\w*(?:\.\w+)+)\s*(?:\(|(?P<assign>[-+|]?=(?!=))))",
+    re.MULTILINE,
+)
+_NAME = re.compile(rb"\w+")
