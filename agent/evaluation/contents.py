@@ -57,7 +57,6 @@ def forget_from(m: Machine, value: ListObj | DictObj, reason: str) -> None:
     elif isinstance(content, Map):
         opened = Map(content.items, reason)
     m.root.own[(value, cell.name)] = Cell(opened, cell.place, (), None, cell, "", cell.name)
-    m.state.forget((value, cell.name))
 
 
 def entries_of(m: Machine, value: AV) -> Map | None:

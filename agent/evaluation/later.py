@@ -438,7 +438,6 @@ class Later:
                     Seq(kept.items, reason) if isinstance(kept, Seq) else Map(kept.items, reason) if isinstance(kept, Map) else content
                 )
             self.base.own[location] = Cell(content, cell.place, (), None, cell, "", location[1])
-            self.m.state.forget(location)
 
     def _learn(self, state: State | None) -> None:
         """Under which names objects are known: of variables, attributes and globals that hold them."""

@@ -297,7 +297,6 @@ class Machine:
         changes = merge(base, ends)
         if untouched:
             base.own.update(changes)
-            base.forget_seen()
             self.state = base
             return
         state = State(base, base.certain)
@@ -309,7 +308,6 @@ class Machine:
         """Goes on from the meeting of several states that all descend from ``base``; ``clean``: no other path refers to ``base``."""
         if clean:
             base.own.update(merge(base, ends))
-            base.forget_seen()
             state = base
         elif len(ends) == 1:
             state = State(ends[0], certain) if ends[0] is not base else base

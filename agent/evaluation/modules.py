@@ -352,13 +352,11 @@ def _sink(m: Machine, made: State, state: State) -> None:
         layers.append(layer)
         layer = layer.parent
     root = m.root
-    forget = state.forget
     for item in reversed(layers):
         for location, cell in item.own.items():
             if not isinstance(location[0], Frame) or location[0].kept:
                 if state.get(location) is None or root.own.get(location) is state.get(location):
                     root.own[location] = cell
-                    forget(location)
                 else:
                     state.own[location] = cell
 

@@ -62,7 +62,7 @@ class Cell:
 class State:
     """A layer over ``parent``. ``certain``: code run now runs in every launch that raises nothing; ``whole``: no path left this scope.
 
-    ``floor``: the layer below this one that still gets cells while this one is current; ``is_floor``: this one does. The bottom is a floor.
+    ``floor``: the next layer, this one included, that still gets cells while others above it are current. The bottom is one.
     """
 
     __slots__ = ("_seen", "certain", "floor", "mark", "own", "parent", "whole")
@@ -77,61 +77,35 @@ class State:
         self.mark = Obj.last_serial()
 
     def get(self, location: Location) -> Cell | None:
-        """The innermost cell. What was looked up below is remembered: layers below the current one do not change while it is current.
-
-        For the same reason none of them but the floors knows what was made since the layer above it was laid: those are passed by.
-        """
+        """The innermost cell. What the layers above the floor hold is remembered: but for the current one they do not change."""
         cell = self.own.get(location)
         if cell is not None:
             return cell
         found = self._seen.get(location, _UNSEEN)
         if found is _UNSEEN:
             found = self._search(location)
-        return found if found is not None else self._on_floors(location)
+        if found is not None or self.parent is None:
+            return found
+        return (self.parent.floor if self.floor is self else self.floor).get(location)
 
     def _search(self, location: Location) -> Cell | None:
+        """In the layers between this one and the next floor. None of them knows what was made since the layer above it was laid."""
         serial: int = getattr(location[0], "serial", 0)
         found: Cell | None = None
-        layer = self._below(serial)
-        while layer is not None:
+        above, layer = self, self.parent
+        while layer is not None and layer.floor is not layer and serial <= above.mark:
             found = layer.own.get(location) or layer._seen.get(location, _UNSEEN)
             if found is not _UNSEEN:
                 break
-            layer = layer._below(serial)
+            above, layer = layer, layer.parent
         else:
             found = None
         if serial <= self.mark:
             self._seen[location] = found
             below = self.parent
-            if below is not None and below is not layer and serial <= below.mark:
+            if below is not None and below is not layer and below.floor is not below and serial <= below.mark:
                 below._seen[location] = found
         return found
-
-    def _on_floors(self, location: Location) -> Cell | None:
-        """What was put there since it was looked for."""
-        floor = self.floor
-        while True:
-            cell = floor.own.get(location)
-            if cell is not None or floor.parent is None:
-                return cell
-            floor = floor.parent.floor
-
-    def _below(self, serial: int) -> State | None:
-        """The next layer that may hold a cell of what has this serial."""
-        if serial <= self.mark or self.parent is None:
-            return self.parent
-        return self.floor if self.floor is not self else self.parent.floor
-
-    def forget_seen(self) -> None:
-        """Must be called when layers below may have changed anywhere."""
-        self._seen.clear()
-
-    def forget(self, location: Location) -> None:
-        """Must be called when a layer below has changed there."""
-        layer: State | None = self
-        while layer is not None:
-            layer._seen.pop(location, None)
-            layer = layer.parent
 
     def root(self) -> State:
         """The bottom layer."""
