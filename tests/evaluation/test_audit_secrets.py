@@ -56,4 +56,4 @@ def test_nothing_secret_is_shown() -> None:
     found = [word for word in ("givenword", "plainword", "otherword", "configword", "innerword", "envword") if word in shown]
     assert found == []
     assert {row.name for row in answer.settings} >= {"api_key", "admin_api_key", "env:HF_TOKEN"}
-    assert {key.key for key in (*answer.dead_config, *answer.unread_keys)} == {"vault", "hub_token"}
+    assert {key.key for key in (*answer.dead_config, *answer.unread_keys)} == {"vault", "hub_token", "HF_TOKEN"}
