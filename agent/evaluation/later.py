@@ -394,7 +394,6 @@ class Later:
             elif values:
                 self.m.assume(f"no variable that this launch reads is set where its name is worked out ({each.path}:{each.line} would)")
         self.base.own[location] = Cell(Map(items, before.value.open), before.place, (before,), None, before, "", "{}")
-        self.m.state.forget(location)
 
     # --- contents ------------------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,6 @@ def _change_object(m: Machine, module: ModuleV, name: str, value: ClassV | Insta
         if after is not None and after is not before:  # when the other module is imported is not followed
             joined = one_of([before.value if before is not None else ABSENT, after.value])
             m.root.own[(value, each.attribute)] = Cell(joined, after.place, (after,), None, before, "", each.attribute)
-            m.state.forget((value, each.attribute))
 
 
 def _means(m: Machine, path: str, name: str, value: AV) -> bool:
