@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -236,7 +237,7 @@ def _class(m: Machine, cls: ClassV, name: str) -> AV:
             if getter is not None:
                 return m.call(BoundV(getter[0], value), [NONE, owner], {})
         return value
-    simple = {"__name__": cls.name, "__qualname__": cls.qualname, "__module__": cls.module.dotted, "__doc__": None}
+    simple = {"__name__": cls.name, "__qualname__": cls.qualname, "__module__": _module_name(m, cls.module), "__doc__": None}
     if name in simple:
         return Const(simple[name])
     if name == "__mro__":
@@ -266,9 +267,17 @@ def _class(m: Machine, cls: ClassV, name: str) -> AV:
     return Unk(f"{cls.name}.{name}", "object") if hasattr(type, name) else ABSENT
 
 
+def _module_name(m: Machine, module: ModuleV) -> object:
+    """Of the module that is run as the program it is ``__main__``."""
+    cell = m.state.get((module, "__name__"))
+    return cell.value.v if cell is not None and isinstance(cell.value, Const) else module.dotted
+
+
 def _builtin(m: Machine, obj: BuiltinV, name: str) -> AV:
     from agent.evaluation.models import plain_objects
 
+    if name in ("__name__", "__qualname__") and hasattr(builtins, obj.name):
+        return Const(obj.name)
     found = plain_objects.method(name) if obj.name == "object" else None
     return found or Unk(f"attribute {name!r} of {obj!r}")
 
@@ -341,7 +350,7 @@ def _function(m: Machine, obj: FuncV, name: str) -> AV:
     own = m.load((obj, name))
     if own is not None:
         return own
-    simple = {"__name__": obj.name, "__qualname__": obj.qualname, "__module__": obj.module.dotted, "__wrapped__": None}
+    simple = {"__name__": obj.name, "__qualname__": obj.qualname, "__module__": _module_name(m, obj.module), "__wrapped__": None}
     if name in simple and name != "__wrapped__":
         return Const(simple[name])
     return Unk(f"attribute {name!r} of function {obj.qualname}") if name.startswith("__") else ABSENT

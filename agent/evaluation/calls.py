@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.evaluation import caching, facts
 from agent.evaluation.contents import callables_in, forget
-from agent.evaluation.invocation import invoke
+from agent.evaluation.invocation import forget_all, invoke
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
     ABSENT,
@@ -81,6 +81,8 @@ def _extern(m: Machine, func: ExternV, args: list[AV], kwargs: Kwargs) -> AV:
 def _unknown(m: Machine, func: Unk, args: list[AV], kwargs: Kwargs) -> AV:
     """Code that cannot be followed: it may change the containers and call the functions that it is given."""
     given = [*args, *kwargs.values()]
+    if func.of is not None:
+        forget_all(m, func.of, func.reason)
     callbacks: list[AV] = []
     for value in given:
         if isinstance(value, Instance) and isinstance(value.cls, ClassV):

@@ -7,6 +7,7 @@ other one writes is joined to the value, or makes it unknown.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -404,13 +405,15 @@ class Later:
                 self.names.setdefault(each, set()).add(name)
         self._open(None, name, value)
 
-    def _changed(self, owner: object, name: str) -> bool:
+    def _changed(self, owner: object, name: str, held: Iterable[Obj]) -> bool:
         """Of a global, by its own module or by one that names that module; of an attribute, by any."""
         paths = set(changed_in_place(self.m.index, name)) & self.call_sites.importable
         if isinstance(owner, ModuleV):
             paths &= {owner.path, *self.m.index.files_with(owner.dotted.rpartition(".")[2])}
         lines = ((path, line) for path in sorted(paths) for line in changing_lines(self.m.index, path, name))
-        return any(self.strict or not self._followed_by(*line) for line in lines)
+        # What a question has made has nothing in it of what the forward run did.
+        anew = self.strict or any(each.serial > self.base.mark for each in held)
+        return any(anew or not self._followed_by(*line) for line in lines)
 
     def _followed_by(self, path: str, line: int) -> bool:
         """Whether the forward run has been in the function around a line: what it did there is in what it left."""
@@ -421,7 +424,7 @@ class Later:
         """Containers that are changed in place somewhere: what they hold is not known, or for registries not all of it."""
         final: set[Obj] = self.m.singletons.get("final containers", set())
         held = [each for each in candidates(value) if isinstance(each, (ListObj, DictObj)) and each not in final]
-        if not held or not self._changed(owner, name):
+        if not held or not self._changed(owner, name, held):
             return
         registries: set[Obj] = self.m.singletons.get("filled registries", set())
         for each in held:

@@ -65,15 +65,15 @@ class Tup(AV):
 class Unk(AV):
     """Not known, because ``reason``. ``typ`` is a Python type name where at least that is known, "object" for "not None".
 
-    ``lacking``: on some path there is no such attribute, variable or key at all.
+    ``lacking``: on some path there is no such attribute, variable or key at all. ``of``: the object of which this may be a method.
     """
 
-    __slots__ = ("lacking", "reason", "typ")
+    __slots__ = ("lacking", "of", "reason", "typ")
 
     def __init__(self, reason: str, typ: str = "", *, lacking: bool = False) -> None:
-        self.reason = reason
-        self.typ = typ
-        self.lacking = lacking
+        self.of: AV | None
+        self.reason, self.typ = reason, typ
+        self.lacking, self.of = lacking, None
 
     def __repr__(self) -> str:
         return f"<unknown: {self.reason}>"

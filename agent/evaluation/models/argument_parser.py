@@ -84,6 +84,8 @@ class CommandLine:
 
     def __init__(self) -> None:
         self.options: dict[str, Option] = {}
+        self.unsure: dict[str, str] = {}
+        """Destinations that are declared where a branch is undecided, and where that is."""
         self.refusals: list[Refusal] = []
         self.namespaces: list[Instance] = []
 
@@ -117,7 +119,8 @@ def _init(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     parents = kwargs.get("parents")
     if parents is not None:
         options["parents"] = [_real(m, p) for p in iterate(m, parents)[0]]
-    m.singletons.setdefault("parsers", {})[args[0]] = _Parser(**options)
+    m.singletons.setdefault("parsers", {})[args[0]] = parser = _Parser(**options)
+    m.singletons.setdefault("parser forks", {})[parser] = m.forks
     return NONE
 
 
@@ -192,6 +195,8 @@ def _add_argument(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
             action = real.add_argument(*flags, **options)
         except (TypeError, ValueError, argparse.ArgumentError):
             return NONE
+    if m.forks > m.singletons.get("parser forks", {}).get(real, m.forks):
+        command_line(m).unsure[action.dest] = f"{m.place().path}:{m.place().line}"
     known = command_line(m).options
     if action.dest not in known or not known[action.dest].given:
         known[action.dest] = Option(tuple(action.option_strings) or (action.dest,), m.place())
@@ -377,6 +382,11 @@ def _parse(m: Machine, args: list[AV], kwargs: Kwargs, *, known: bool = False) -
         if rest and not known:
             raise Rejected(f"unrecognized arguments: {' '.join(rest)}")
     except Rejected as error:
+        declared = {each.dest for each in real._actions}
+        if declared & set(command_line(m).unsure):
+            m.may_raise("the command line may be refused", "SystemExit")
+            _fill(m, namespace, dict.fromkeys(declared, Held(Unk("what the command line means depends on a branch that is undecided"))))
+            return namespace, Unk("what is left of the command line", "list")
         _refuse(m, str(error), Const(f"argument error: {error}"), f"the command line is refused: {error}")
     _fill(m, namespace, vars(parsed))
     return namespace, lift(m, rest)
@@ -397,6 +407,8 @@ def _fill(m: Machine, namespace: Instance, values: dict[str, Any]) -> None:
     here = m.place()
     for name, raw in values.items():
         option = line.options.get(name)
+        if name in line.unsure:
+            raw = Held(Unk(f"{name} is declared at {line.unsure[name]}, where a branch is undecided"))
         text = f"{option.given} on the command line" if option and option.given else "default"
         m.state.own[(namespace, name)] = Cell(_abstract(m, raw), option.place if option else here, (), m.control, None, text, name)
 

@@ -334,7 +334,9 @@ def getattr_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     if not isinstance(args[1], Const):
         if isinstance(args[1], OneOf):
             return one_of([getattr_(m, [args[0], n, *args[2:]], {}) for n in args[1].values])
-        return m.missing(reason_of(args[1]))
+        found_by_name = m.missing(reason_of(args[1]))
+        found_by_name.of = args[0]
+        return found_by_name
     name = str(args[1].v)
     if len(args) < 3:
         return m.getattr(args[0], name)
@@ -449,8 +451,12 @@ def vars_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 def dir_(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
     """``dir(obj)``."""
-    if args and isinstance(args[0], ClassV) and not args[0].opaque:
-        names = dict.fromkeys(n for c in args[0].mro for n in c.names)
+    obj = args[0] if args else None
+    cls = obj.cls if isinstance(obj, Instance) else obj
+    known = isinstance(cls, ClassV) and not cls.opaque and not (isinstance(obj, Instance) and (obj.open or m.demand is not None))
+    if isinstance(cls, ClassV) and known:
+        own = [name for name in known_attributes(m, obj) if name[:1] not in "<[{"] if isinstance(obj, Instance) else []
+        names = {*(n for c in cls.mro for n in c.names), *own, *dir(object)}
         return m.new_list([Const(n) for n in sorted(names)])
     if args and isinstance(args[0], ModuleV):
         from agent.evaluation.modules import _bindings
