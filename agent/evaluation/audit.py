@@ -20,7 +20,7 @@ from agent.evaluation.models.environment import environ
 from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, records
 from agent.evaluation.smells import smells
 from agent.evaluation.state import Cell, Place
-from agent.evaluation.values import ClassV, Instance
+from agent.evaluation.values import ClassV, Const, Instance
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine
@@ -317,11 +317,17 @@ def _handed_in(m: Machine, cell: Cell, name: str) -> Place | None:
 # --- raises ------------------------------------------------------------------------------------------------------------------
 
 
+def ends_well(m: Machine, item: Raised) -> bool:
+    """``sys.exit()``, ``sys.exit(0)``: the program has done what it is for."""
+    code = m.state.get((item.value, "args"))
+    return item.type == "SystemExit" and (code is None or (isinstance(code.value, Const) and code.value.v in (0, None)))
+
+
 def raises(m: Machine) -> tuple[Raise, ...]:
     """What the launch raises and nothing catches: certainly, or where a condition is undecided."""
     found: dict[tuple[str, int, str], Raise] = {}
     for item in m.raised:
-        for path, line in _surfaces(item):
+        for path, line in _surfaces(item) if not ends_well(m, item) else ():
             key = (path, line, item.type)
             certain = item.certain
             if key in found and (found[key].certainty == "always" or not certain):

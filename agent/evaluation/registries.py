@@ -30,7 +30,8 @@ def complete(m: Machine, module: ModuleV, name: str, value: AV) -> None:
         return
     done.add((module.dotted, name))
     fillers = _fillers(module.ir, name)
-    if not fillers:
+    by_classes = _by_classes(m, module.ir, name)
+    if not fillers and not by_classes:
         return
     pending = _registrations(m, fillers)
     if pending is None:
@@ -39,6 +40,9 @@ def complete(m: Machine, module: ModuleV, name: str, value: AV) -> None:
             forget(m, inner, reason)
         forget_from(m, value, reason)
         return
+    for path, statement in by_classes:
+        if statement not in pending.setdefault(path, []):
+            pending[path].append(statement)
     if pending:
         m.singletons.setdefault("filled registries", set()).add(value)
     elif _nobody_calls(m, fillers) and changed_in_place(m.index, name) == (module.path,):
@@ -58,7 +62,9 @@ def _change_object(m: Machine, module: ModuleV, name: str, value: ClassV | Insta
     done.add((module.dotted, name))
     kinds = {"call", "assign", *(["base"] if value is cls and _hears_of_classes(cls) else [])}
     rows = [each for each in touches_of(m.index, name) if each.kind in kinds and each.path in importable(m)]
-    for each in rows[:MAX_STATEMENTS]:
+    for path, below in _uses_of(m, name, "")[:MAX_STATEMENTS] if "base" in kinds else ():
+        _run(m, path, [below])
+    for each in [row for row in rows if row.kind != "base"][:MAX_STATEMENTS]:
         statement = next((stmt for stmt in m.index.module(each.path).body if stmt.end >= each.line), None)
         if statement is None or not _means(m, each.path, name, value) or (each.kind == "assign" and each.path == module.path):
             continue
@@ -98,6 +104,39 @@ def _fillers(module: ir.Module, name: str) -> list[str]:
             continue
         if any(_changes(node, name) for node in walk(statement)):
             found.append(statement.name)
+    return found
+
+
+_ON_DEFINITION = frozenset({"__init_subclass__", "__new__", "__init__"})
+"""Methods that run when a class is defined below theirs, or with theirs as its metaclass."""
+
+
+def _by_classes(m: Machine, module: ir.Module, name: str) -> list[tuple[str, ir.Stmt]]:
+    """Top-level statements of this launch by which a method of the module's classes changes the container, with their files."""
+    found: list[tuple[str, ir.Stmt]] = []
+    for cls in (each for each in module.body if isinstance(each, ir.ClassDef)):
+        for method in cls.body:
+            if isinstance(method, ir.FunctionDef) and _fills(module, method, name):
+                found += _uses_of(m, cls.name, "" if method.name in _ON_DEFINITION else method.name)
+    return found[:MAX_STATEMENTS]
+
+
+def _fills(module: ir.Module, method: ir.FunctionDef, name: str) -> bool:
+    named = _names(module, method, name) and name not in scope_of(method).local
+    return named and any(_changes(node, name) for node in walk(method))
+
+
+def _uses_of(m: Machine, name: str, called: str, depth: int = 4) -> list[tuple[str, ir.Stmt]]:
+    """Where a method of the class is called at the top of a module; ``called`` is empty for classes that are derived from it."""
+    found: list[tuple[str, ir.Stmt]] = []
+    for each in touches_of(m.index, name):
+        if each.path not in importable(m) or (each.attribute != called if called else each.kind != "base"):
+            continue
+        statement = next((stmt for stmt in m.index.module(each.path).body if stmt.end >= each.line), None)
+        if statement is not None:
+            found.append((each.path, statement))
+            if isinstance(statement, ir.ClassDef) and not called and depth:
+                found += _uses_of(m, statement.name, "", depth - 1)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.domain.launch import Launch
 from agent.domain.verdict import ReachAnswer
 from agent.evaluation.engine import open_engine
@@ -114,3 +116,10 @@ def test_a_class_that_an_import_takes_from_another_class() -> None:
     early = OPTIONS.replace("def describe(", "DEFAULTS = Engine.options_class(size=2)\n\n\ndef describe(")
     answer = reach(early, "--size", "8")
     assert not lines(answer.never).intersection(LATER)
+
+
+@pytest.mark.parametrize(("code", "raised"), [("", False), ("0", False), ("main()", False), ("3", True)])
+def test_a_program_that_ends_well_raises_nothing(code: str, raised: bool) -> None:
+    source = f"import sys\n\n\ndef main():\n    return 0\n\n\nsys.exit({code})\n"
+    engine = open_engine(MemoryTree({"server.py": source}), Launch(argv=("python3", "server.py")), files=NoFiles())
+    assert bool(engine.audit().raises) is raised

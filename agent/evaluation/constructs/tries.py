@@ -14,7 +14,7 @@ from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, Loop
 from agent.evaluation.invocation import invoke
 from agent.evaluation.machine import Handler, Machine
 from agent.evaluation.state import State, merge
-from agent.evaluation.values import ABSENT, AV, NONE, BoundV, ContextV, FuncV, Instance, Unk
+from agent.evaluation.values import ABSENT, AV, NONE, BoundV, ContextV, FuncV, Instance, OneOf, Unk
 
 
 def try_statement(m: Machine, node: ir.Try) -> bool:
@@ -196,6 +196,17 @@ def _with(m: Machine, node: ir.With, items: list[ir.WithItem]) -> bool:
         return m.block(node.body)
     item, rest = items[0], items[1:]
     context = m.eval(item.context)
+    if isinstance(context, OneOf):
+        parts = [each for each in context.values if each is not ABSENT]
+        try:
+            m.fork([lambda each=each: _within(m, node, each, item, rest) for each in parts])  # type: ignore[misc]
+        except Dead:
+            return False
+        return True
+    return _within(m, node, context, item, rest)
+
+
+def _within(m: Machine, node: ir.With, context: AV, item: ir.WithItem, rest: list[ir.WithItem]) -> bool:
     if isinstance(context, ContextV):
         return _generator_context(m, node, context, item, rest)
     entered = _enter(m, context)
