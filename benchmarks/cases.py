@@ -9,44 +9,19 @@ right value, changed at that line. Exit code 1 if a healthy control is accused o
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agent.domain.errors import RcaError
-from agent.domain.launch import Launch
-from agent.domain.source import Absent
 from agent.domain.verdict import Setting, WhyAnswer
-from agent.evaluation.engine import LaunchEngine, open_engine
-from agent.hosts.local_tree import DirectoryTree
-from tests.wheels import WheelUnavailable, fetch_tree
-
-CASES = Path(__file__).resolve().parents[1] / "tests" / "data" / "cases" / "cases.jsonl"
-Case = Mapping[str, Any]
-Place = tuple[str, int]
-
-
-class CaseFiles:
-    """The config.json of each model and the other files of a case, in memory."""
-
-    def __init__(self, case: Case) -> None:
-        models = {f"{name}/config.json": content for name, content in (case.get("models") or {}).items()}
-        files = {os.path.expanduser(name): content for name, content in (case.get("files") or {}).items()}
-        self._files = {name: content if isinstance(content, str) else json.dumps(content) for name, content in {**models, **files}.items()}
-
-    def read(self, path: str) -> bytes | Absent:
-        found = self._files.get(path.removeprefix("./"))
-        return Absent(path=path) if found is None else found.encode()
-
-    def is_dir(self, path: str) -> bool:
-        return any(name.startswith(path.removeprefix("./").rstrip("/") + "/") for name in self._files)
+from agent.evaluation.engine import LaunchEngine
+from tests.oracle.cases import Case, cases, engine_for, right_places
+from tests.wheels import WheelUnavailable
 
 
 @dataclass(slots=True)
@@ -56,20 +31,6 @@ class Finding:
     found: bool = False
     wrong: bool = False
     words: list[str] = field(default_factory=list)
-
-
-def engine_for(case: Case, launch: Case) -> LaunchEngine:
-    """The engine under a case's launch or its control's."""
-    facts = dict(launch.get("assume") or {})
-    if case["entry"]:
-        facts["entry"] = f"{case['entry']['module']}:{case['entry']['function']}"
-    argv = Launch(argv=tuple(launch["argv"] or ()), env=launch.get("env") or {})
-    return open_engine(DirectoryTree(fetch_tree(case["package"], case["release"])), argv, files=CaseFiles(launch), facts=facts)
-
-
-def right_places(case: Case) -> set[Place]:
-    """The deciding line and those that are equally right."""
-    return {(each["file"], each["line"]) for each in (case["expect"]["guard"], *case["expect"]["also_ok"])}
 
 
 def judge_case(case: Case) -> Finding:
@@ -141,8 +102,7 @@ def show(title: str, mark: str, finding: Finding, seconds: float) -> None:
 def main() -> int:
     wanted = sys.argv[1:]
     static = found = wrong = 0
-    for line in CASES.read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
+    for case in cases():
         if wanted and case["id"] not in wanted:
             continue
         for title, judge in ((case["id"], judge_case), (f"  {case['id']} control", judge_control)):

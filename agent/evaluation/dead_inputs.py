@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,13 @@ def dead_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKe
     return tuple(key for key in found if key is not None)
 
 
+_OF_THE_SYSTEM = re.compile(
+    r"(?:HOME|HOSTNAME|LANG|LANGUAGE|LOGNAME|MAIL|OLDPWD|PATH|PWD|SHELL|SHLVL|TERM|TMPDIR|TZ|USER|VIRTUAL_ENV|_)\Z"
+    r"|(?:LC|LD|XDG|PYTHON|CONDA|SSH|SYSTEMD)[A-Z0-9]*(?:_|\Z)"
+)
+"""Variables of the shell, the loader and the interpreter: every process has them, no program need name them."""
+
+
 def unnamed_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[DeadKey, ...]:
     """Variables and flags whose name stands nowhere in the tree: a typo, or read by another library. Not that nobody reads them.
 
@@ -39,9 +47,8 @@ def unnamed_inputs(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[Dea
     if engine.refused is not None:
         return ()
     given = {row.name.removeprefix("env:"): row.asked.value for row in rows if row.asked.source == "env"}
-    variables = (
-        DeadKey(file=ENVIRONMENT, key=name, value=mask(name, value)) for name, value in given.items() if not engine.index.files_with(name)
-    )
+    unnamed = (name for name in given if not _OF_THE_SYSTEM.match(name) and not engine.index.files_with(name))
+    variables = (DeadKey(file=ENVIRONMENT, key=name, value=mask(name, given[name])) for name in unnamed)
     return (*variables, *_unnamed_flags(engine))
 
 

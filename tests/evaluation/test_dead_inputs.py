@@ -86,7 +86,7 @@ def test_a_secret_stays_one() -> None:
 
 def test_what_nothing_names_is_told_apart() -> None:
     """A variable that is spelt wrong, or meant for another library: no setting that is never read."""
-    found = audit("--size", "2", SHOP_FSAT="1", ANOTHER_TOKEN="givenword")
+    found = audit("--size", "2", SHOP_FSAT="1", ANOTHER_TOKEN="givenword", LANG="C", LD_LIBRARY_PATH="/l", HOME="/h")
     assert [(key.file, key.key, key.readers) for key in found.unread_keys] == [
         ("environment", "SHOP_FSAT", ()),
         ("environment", "ANOTHER_TOKEN", ()),

@@ -133,6 +133,31 @@ def test_dead_configuration_without_a_playbook(wheel_tree: WheelTree, release: s
     assert ("--speculative-algorithm", "EAGLE3") in [(change.name, change.to) for change in changes]
 
 
+READ_FOR_THE_DRAFT = "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"
+
+
+@pytest.mark.parametrize("release", ["0.5.8", "0.5.9", "0.5.10.post1"])
+def test_nothing_else_is_accused(wheel_tree: WheelTree, release: str) -> None:
+    """The variable's reader is passed by while the target's config is made, and met when the draft's is."""
+    root = wheel_tree("sglang", release)
+    assert {key.key.partition(".")[0] for key in audit_at(root).dead_config} == {"eagle_config"}
+    for audit in (audit_at(root), under_eagle3(root).audit()):
+        rows = {row.name: row for row in audit.settings}
+        assert rows[f"env:{READ_FOR_THE_DRAFT}"].verdict == "as_asked"
+        assert "never_read" not in {row.verdict for row in rows.values()}
+        overridden = {name: row.asked.source for name, row in rows.items() if row.verdict == "overridden"}
+        assert "disable_overlap_schedule" in overridden and set(overridden.values()) == {"default"}, "nothing that was given"
+        assert not [each for each in audit.raises if each.certainty == "always"]
+        assert not [smell for smell in audit.smells if "multi_layer" in smell.path], "that model is one of several drafts"
+
+
+@pytest.mark.parametrize("release", ["0.5.8", "0.5.9", "0.5.10.post1"])
+def test_under_eagle3_no_key_is_dead(wheel_tree: WheelTree, release: str) -> None:
+    audit = under_eagle3(wheel_tree("sglang", release)).audit()
+    assert audit.dead_config == ()
+    assert not [key for key in audit.unread_keys if key.file in ("environment", "command line")]
+
+
 def test_the_alias_leaves_eagle_alone(wheel_tree: WheelTree) -> None:
     engine = engine_at(wheel_tree("sglang", "0.5.9"))
     assert getattr(engine.setting("speculative_algorithm"), "value", None) == "EAGLE"

@@ -9,6 +9,7 @@ from agent.analysis.scopes import Scope, target_names
 from agent.analysis.walk import walk
 from agent.evaluation import assign
 from agent.evaluation.concrete import united
+from agent.evaluation.constructs import expressions
 from agent.evaluation.frames import Dead, Frame
 from agent.evaluation.iteration import turns
 from agent.evaluation.machine import Handler, Machine
@@ -103,7 +104,7 @@ def _filtered(m: Machine, node: ir.Comprehension, number: int, position: int, ga
         _clause(m, node, number + 1, gathered)
         return
     test = clause.ifs[position]
-    truth = m.truth(m.eval(test))
+    truth = expressions.asked(m, test)
     m.tested(test, truth)
     if truth is False:
         return

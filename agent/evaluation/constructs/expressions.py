@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent.analysis import ir
 from agent.evaluation import arithmetic
 from agent.evaluation.comparison import compare
@@ -143,9 +145,9 @@ def _zero_super(m: Machine) -> AV:
 
 def unary(m: Machine, node: ir.UnaryOp) -> AV:
     """``not x`` and arithmetic signs."""
-    value = m.eval(node.operand)
     if node.op != "not":
-        return arithmetic.unary(m, node.op, value)
+        return arithmetic.unary(m, node.op, m.eval(node.operand))
+    value = _condition(m, node.operand)
     truth = m.truth(value)
     return Unk(reason_of(value), "bool") if truth is None else FALSE if truth else TRUE
 
@@ -163,12 +165,22 @@ def binary(m: Machine, node: ir.BinOp) -> AV:
 
 def boolean(m: Machine, node: ir.BoolOp) -> AV:
     """``and``/``or``: later operands run only as far as the earlier ones let them."""
-    return _bool_from(m, node, 0)
+    return _bool_from(m, node, 0, Machine.eval)
 
 
-def _bool_from(m: Machine, node: ir.BoolOp, number: int) -> AV:
+def asked(m: Machine, node: ir.Expr) -> bool | None:
+    """Whether a condition holds: of ``a and False`` the value may be that of ``a``, but it is never true."""
+    return m.truth(_condition(m, node))
+
+
+def _condition(m: Machine, node: ir.Expr) -> AV:
+    """A value that is true where the expression's value is."""
+    return _bool_from(m, node, 0, _condition) if isinstance(node, ir.BoolOp) else m.eval(node)
+
+
+def _bool_from(m: Machine, node: ir.BoolOp, number: int, value_of: Callable[[Machine, ir.Expr], AV]) -> AV:
     operand = node.values[number]
-    value = m.eval(operand)
+    value = value_of(m, operand)
     if number == len(node.values) - 1:
         return value
     wanted = node.op == "and"
@@ -178,15 +190,17 @@ def _bool_from(m: Machine, node: ir.BoolOp, number: int) -> AV:
         if truth is not wanted:
             return value
         refine(m, operand, truth)
-        return _bool_from(m, node, number + 1)
+        return _bool_from(m, node, number + 1, value_of)
 
     def stop() -> AV:
         refine(m, operand, not wanted)
+        if value_of is _condition:
+            return FALSE if wanted else TRUE
         return _falsy(value) if wanted else _truthy(value)
 
     def further() -> AV:
         refine(m, operand, wanted)
-        return _bool_from(m, node, number + 1)
+        return _bool_from(m, node, number + 1, value_of)
 
     return one_of([result for _, result in m.fork([stop, further])])
 
@@ -232,7 +246,7 @@ def _both(m: Machine, a: AV, b: AV) -> AV:
 
 def conditional(m: Machine, node: ir.IfExp) -> AV:
     """``body if test else orelse``."""
-    truth = m.truth(m.eval(node.test))
+    truth = asked(m, node.test)
     deps, control = m.tested(node, truth), m.control
 
     def branch(expr: ir.Expr, polarity: bool) -> AV:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.analysis import ir
 from agent.evaluation import assign
+from agent.evaluation.constructs import expressions
 from agent.evaluation.constructs.search_loops import without_misses
 from agent.evaluation.frames import Dead, Loop
 from agent.evaluation.iteration import turns
@@ -182,7 +183,7 @@ def _while(m: Machine, node: ir.While, loop: Loop) -> bool:
     truth: bool | None = None
     for _ in range(MAX_WHILE):
         m.reads = []
-        truth = m.truth(m.eval(node.test))
+        truth = expressions.asked(m, node.test)
         deps = m.tested(node, truth)
         m.under(node, truth is not False, truth, deps)
         if truth is False:
@@ -195,7 +196,7 @@ def _while(m: Machine, node: ir.While, loop: Loop) -> bool:
     forever = isinstance(node.test, ir.Constant) and bool(node.test.value)
 
     def start() -> bool:
-        decided = m.truth(m.eval(node.test))
+        decided = expressions.asked(m, node.test)
         if decided is False:
             return False
         refine(m, node.test, True)

@@ -10,6 +10,7 @@ from agent.analysis.walk import walk
 from agent.evaluation import assign
 from agent.evaluation.attributes import lookup_attribute
 from agent.evaluation.comparison import compare
+from agent.evaluation.constructs import expressions
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Handler, Machine
 from agent.evaluation.models.types import isinstance_truth
@@ -29,7 +30,7 @@ def _cases(m: Machine, node: ir.Match, subject: AV, number: int) -> bool:
     m.reads = []
     fits = _pattern(m, case.pattern, subject)
     asked = case.guard if fits is not False else None
-    truth = fits if asked is None or fits is None else m.truth(m.eval(asked))
+    truth = fits if asked is None or fits is None else expressions.asked(m, asked)
     deps, control = m.tested(case, truth), m.control
 
     def taken() -> bool:
@@ -43,7 +44,7 @@ def _cases(m: Machine, node: ir.Match, subject: AV, number: int) -> bool:
     def asked_first() -> bool:
         """The guard is evaluated only where the pattern fits."""
         assert asked is not None
-        passed = m.truth(m.eval(asked))
+        passed = expressions.asked(m, asked)
         return bool(m.fork([taken, others])) if passed is None else taken() if passed else others()
 
     if truth is not None:

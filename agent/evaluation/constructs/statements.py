@@ -83,7 +83,7 @@ def raising(m: Machine, node: ir.Raise) -> bool:
 
 def asserting(m: Machine, node: ir.Assert) -> bool:
     """``assert test, msg``."""
-    truth = m.truth(m.eval(node.test))
+    truth = expressions.asked(m, node.test)
     m.tested(node, truth)
     if truth is True:
         return True
@@ -126,7 +126,7 @@ def condition(m: Machine, node: ir.If) -> bool:
     """``if``: one branch when decided, both and a join when not; a forced one is taken without a look at its condition."""
     if node in m.forced:
         return m.block(node.body if m.forced[node] else node.orelse)
-    truth = m.truth(m.eval(node.test))
+    truth = expressions.asked(m, node.test)
     deps = m.tested(node, truth)
     control = m.control
     if truth is not None:
