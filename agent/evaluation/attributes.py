@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.evaluation.concrete import is_off
-from agent.evaluation.exceptions import builtin_type, instance_of
+from agent.evaluation.exceptions import builtin_type, is_exception
 from agent.evaluation.frames import Dead
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Location
@@ -120,7 +120,7 @@ def _of_derived_too(m: Machine, obj: Instance, name: str, value: AV) -> AV:
 
 def _own_or_class(m: Machine, obj: Instance, name: str) -> AV:
     own = m.load((obj, name))
-    if name == "args" and own is not None and not isinstance(own, (Tup, Unk)) and instance_of(obj, ExternV("builtins.BaseException")):
+    if name == "args" and own is not None and not isinstance(own, (Tup, Unk)) and is_exception(obj.cls):
         return Tup((own,))
     if own is not None and own is not ABSENT and not (isinstance(own, OneOf) and any(v is ABSENT for v in own.values)):
         return own

@@ -30,6 +30,13 @@ def instance_of(exc: AV, cls: AV) -> bool | None:
     return subclass_of(exc.cls, cls) if isinstance(exc, Instance) else None
 
 
+def is_exception(cls: AV) -> bool:
+    """Whether a class certainly derives from a built-in exception."""
+    names = cls.opaque if isinstance(cls, ClassV) else (cls.dotted,) if isinstance(cls, ExternV) else ()
+    found = (builtin_type(ExternV(name)) for name in names)
+    return any(each is not None and issubclass(each, BaseException) for each in found)
+
+
 def subclass_of(sub: AV, cls: AV) -> bool | None:
     """``issubclass``; None where a class outside the tree hides the answer."""
     if sub is cls or (isinstance(sub, ExternV) and isinstance(cls, ExternV) and sub.dotted == cls.dotted):
