@@ -123,7 +123,14 @@ def _is(m: Machine, a: AV, b: AV) -> bool | None:
             return None
     if isinstance(a, (ExternV, BuiltinV, AliasV)) or isinstance(b, (ExternV, BuiltinV, AliasV)):
         return _is_type(a, b)
+    if isinstance(a, Instance) and isinstance(b, Instance) and (_some(m, a) or _some(m, b)):
+        return None
     return True if a is b else False if type(a) is not type(b) or not isinstance(a, (Tup, BoundV)) else None
+
+
+def _some(m: Machine, obj: Instance) -> bool:
+    """Whether the object stands for any of its class."""
+    return m.demand is not None and obj in m.demand.receivers.contexts
 
 
 def _is_type(a: AV, b: AV) -> bool | None:
@@ -172,6 +179,8 @@ def _instance_equal(m: Machine, x: Instance, cls: ClassV, y: AV) -> Any:
     method = special_method(m, x, "__eq__")
     if isinstance(method, BoundV) and isinstance(method.func, FuncV):
         return truth(m, m.call(method, [y], {}))
+    if _some(m, x) or (isinstance(y, Instance) and _some(m, y)):
+        return None if isinstance(y, (Instance, Unk)) or cls.opaque else False
     if x is y:
         return True
     if cls.enum_members is not None:
