@@ -138,8 +138,11 @@ _TOLD: set[str] = set()
 
 
 def open_engine(tree: SourceTree, launch: Launch, *, files: Files, facts: Mapping[str, Any]) -> Engine:
-    """The engine on one tree under one launch; what it parses is kept on disk for the next run."""
-    engine: Engine = _named("agent.evaluation.engine:open_engine")(tree, launch, files=files, facts=facts, cache=_parsed())
+    """The engine on one tree under one launch; what it parses and answers is kept on disk for the next run, and no secret with it."""
+    from agent.domain.redaction import redact_facts
+
+    known = redact_facts(facts)
+    engine: Engine = _named("agent.evaluation.engine:open_engine")(tree, launch, files=files, facts=known, cache=_parsed())
     return engine
 
 

@@ -40,7 +40,19 @@ def unpack(content: bytes, path: str, sha256: str, source: bytes) -> ir.Module |
     return ir.Module(path, sha256, source, body, errors)
 
 
-DAMAGE = (zlib.error, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, MemoryError)
+DAMAGE = (
+    zlib.error,
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+)
 """What loading bytes may raise that were not written to be loaded."""
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("builtins", "complex"): complex,

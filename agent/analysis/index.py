@@ -192,7 +192,7 @@ class Index:
         packed = self._cache.get(self._key(what)) if self._cache is not None else None
         try:
             return zlib.decompress(packed) if packed is not None else None
-        except zlib.error:
+        except (zlib.error, MemoryError):
             return None
 
     def keep(self, what: str, content: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -19,7 +19,17 @@ from agent.domain.secret_blocks import mask_rows, mask_scalars
 from agent.domain.secret_shapes import redact_shapes
 from agent.domain.secrets import OPEN, is_redacted, is_secret, is_strong, placeholder
 
-__all__ = ["is_redacted", "is_secret", "placeholder", "redact_argv", "redact_environment", "redact_json", "redact_text", "without_secrets"]
+__all__ = [
+    "is_redacted",
+    "is_secret",
+    "placeholder",
+    "redact_argv",
+    "redact_environment",
+    "redact_facts",
+    "redact_json",
+    "redact_text",
+    "without_secrets",
+]
 
 _SIGNS = ("token", "secret", "pass", "pwd", "pw", "psk", "key", "auth", "cred", "cookie", "sig", "session", "jwt", "bearer")
 _LONGEST_NAME = 80
@@ -99,6 +109,21 @@ def without_secrets(launch: Launch) -> Launch:
     """The launch with secrets of its arguments and variables masked, as every launch is that was read from a host."""
     env = {name: placeholder(name) if is_secret(name, value) else redact_text(value) for name, value in launch.env.items()}
     return replace(launch, argv=redact_argv(launch.argv), env=env)
+
+
+def redact_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts that somebody gave, with the secrets among their values masked."""
+    return {name: _masked_value(name.rpartition(".")[2], value) for name, value in facts.items()}
+
+
+def _masked_value(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _masked_value(name if is_strong(name) else str(key), item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_masked_value(name, item) for item in value)
+    if not isinstance(value, str):
+        return value
+    return placeholder(name) if is_secret(name, value) else redact_text(value)
 
 
 def redact_environment(items: Iterable[str], allowed: Sequence[str]) -> list[str]:

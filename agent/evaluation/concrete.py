@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agent.domain.redaction import is_redacted
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
     ABSENT,
@@ -70,7 +71,7 @@ LIKE_VALUE = frozenset({"enum.IntEnum", "enum.StrEnum", "builtins.str", "builtin
 
 
 def lift(m: Machine, value: Any) -> AV:
-    """The abstract value of a Python value."""
+    """The abstract value of a Python value; a text that was masked is any text but an empty one."""
     if isinstance(value, list):
         return m.new_list([lift(m, item) for item in value])
     if isinstance(value, (set, frozenset)):
@@ -79,6 +80,8 @@ def lift(m: Machine, value: Any) -> AV:
         return Tup(tuple(lift(m, item) for item in value))
     if isinstance(value, dict):
         return m.new_dict({key_of(lift(m, k)): (lift(m, k), lift(m, v)) for k, v in value.items()})
+    if is_redacted(value):
+        return Unk("it holds a secret, which is not read", "str", masked=value)
     return Const(value)
 
 

@@ -92,7 +92,10 @@ def _function(index: Index, target: str, argv: tuple[str, ...]) -> Entry:
 
 
 def console_scripts(tree: SourceTree) -> dict[str, str]:
-    """Console scripts of every distribution beside the packages (``*.dist-info/entry_points.txt``, ini format)."""
+    """Console scripts of every distribution beside the packages (``*.dist-info/entry_points.txt``, ini format).
+
+    A file that is not of this format starts nothing.
+    """
     found: dict[str, str] = {}
     for path in tree.files():
         if path.endswith(".dist-info/entry_points.txt"):
@@ -100,7 +103,10 @@ def console_scripts(tree: SourceTree) -> dict[str, str]:
             if isinstance(content, bytes):
                 parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
                 parser.optionxform = str  # type: ignore[assignment, method-assign]
-                parser.read_string(content.decode("utf-8", "replace"))
+                try:
+                    parser.read_string(content.decode("utf-8", "replace"))
+                except configparser.Error:
+                    continue
                 if parser.has_section("console_scripts"):
                     found.update(parser.items("console_scripts"))
     return found

@@ -23,35 +23,48 @@ _NOUNS = {(room.__name__, name): kind for room in (values, verdict) for name, ki
 
 
 class NotedFiles:
-    """Files, with what each read gave: an answer that was kept holds as long as they give the same."""
+    """Files, with what the first read of each gave: an answer that was kept holds as long as they give the same.
+
+    ``moved``: whether one gave something else later; what is worked out then may rest on both.
+    """
 
     def __init__(self, files: Files) -> None:
         self._files = files
         self.noted: dict[tuple[str, str], str] = {}
+        self.moved = False
 
     def read(self, path: str) -> bytes | Absent | Unreadable:
         """See Files."""
         content = self._files.read(path)
-        self.noted["read", path] = sha256(content) if isinstance(content, bytes) else repr(content)
+        self._note("read", path, content)
         return content
 
     def is_dir(self, path: str) -> bool | None:
         """See Files."""
         found = self._files.is_dir(path)
-        self.noted["is_dir", path] = repr(found)
+        self._note("is_dir", path, found)
         return found
 
     def still(self, noted: Mapping[tuple[str, str], str]) -> bool:
         """Whether the same reads give the same now."""
-        for (how, path), what in noted.items():
-            self.read(path) if how == "read" else self.is_dir(path)
-            if self.noted[how, path] != what:
-                return False
-        return True
+        return all(
+            _digest(self._files.read(path) if how == "read" else self._files.is_dir(path)) == what for (how, path), what in noted.items()
+        )
+
+    def _note(self, how: str, path: str, gave: object) -> None:
+        digest = _digest(gave)
+        self.moved |= self.noted.setdefault((how, path), digest) != digest
+
+
+def _digest(gave: object) -> str:
+    return sha256(gave) if isinstance(gave, bytes) else repr(gave)
 
 
 class KeptAnswers:
-    """Of one launch. The engine's own edition is that of the cache; what raised is not kept; a process's number decides nothing."""
+    """Of one launch. The engine's own edition is that of the cache; a process's number decides nothing.
+
+    An answer that raised is not kept, nor one during which a file changed.
+    """
 
     def __init__(self, index: Index, launch: Launch, files: Files, facts: Mapping[str, Any]) -> None:
         self.files = NotedFiles(files)
@@ -69,7 +82,9 @@ class KeptAnswers:
             found: T = known[0]
             return found
         made = work_out()
-        self._index.keep(key, pickle.dumps((dict(self.files.noted), made), 5))
+        content = None if self.files.moved else _packed((self.files.noted, made))
+        if content is not None:
+            self._index.keep(key, content)
         return made
 
     def _known(self, content: bytes | None) -> tuple[Any] | None:
@@ -80,6 +95,14 @@ class KeptAnswers:
             return (made,) if self.files.still(noted) else None
         except DAMAGE:
             return None
+
+
+def _packed(answer: object) -> bytes | None:
+    """None for an answer too deep to be written down, or that holds what cannot be."""
+    try:
+        return pickle.dumps(answer, 5)
+    except (pickle.PicklingError, RecursionError, TypeError, AttributeError):
+        return None
 
 
 class _Asked(Protocol):

@@ -65,7 +65,7 @@ def exception_text(m: Machine, exc: AV) -> tuple[str, str]:
 def show(m: Machine, value: AV) -> str:
     """A short text of a value for a reader."""
     if isinstance(value, Unk):
-        return f"unknown: {value.reason}"
+        return repr(value.masked) if value.masked else f"unknown: {value.reason}"
     if isinstance(value, OneOf):
         return " | ".join(show(m, item) for item in value.values)
     if value is ABSENT:
@@ -105,4 +105,6 @@ def plain(m: Machine, value: AV) -> Any:
         return {str(concrete(m, k)): plain(m, v) for k, v in entries.items.values() if v is not ABSENT}
     if isinstance(value, (FuncV, ClassV, ExternV)):
         return repr(value)
+    if isinstance(value, Unk) and value.masked:
+        return value.masked
     return concrete(m, value)

@@ -89,7 +89,7 @@ def _parsed_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
 
 def outward(m: Machine, value: AV) -> Value:
     """An engine value as the answers' Value."""
-    if isinstance(value, Unk):
+    if isinstance(value, Unk) and not value.masked:
         return Unknown(reason=value.reason)
     try:
         if isinstance(value, av.OneOf):

@@ -83,7 +83,7 @@ _LIKE_TRUTH = LIKE_VALUE | {"enum.Flag"}
 
 
 def _truth_unknown(m: Machine, value: Unk) -> bool | None:
-    return True if value.typ in ("function", "type", "module") else None
+    return True if value.masked or value.typ in ("function", "type", "module") else None
 
 
 def _truth_extern(m: Machine, value: ExternV) -> bool | None:

@@ -66,13 +66,14 @@ class Unk(AV):
     """Not known, because ``reason``. ``typ`` is a Python type name where at least that is known, "object" for "not None".
 
     ``lacking``: on some path there is no such attribute, variable or key at all. ``of``: the object of which this may be a method.
+    ``masked``: what is to be shown of a text that is not empty.
     """
 
-    __slots__ = ("lacking", "of", "reason", "typ")
+    __slots__ = ("lacking", "masked", "of", "reason", "typ")
 
-    def __init__(self, reason: str, typ: str = "", *, lacking: bool = False) -> None:
+    def __init__(self, reason: str, typ: str = "", *, lacking: bool = False, masked: str = "") -> None:
         self.of: AV | None
-        self.reason, self.typ = reason, typ
+        self.reason, self.typ, self.masked = reason, typ, masked
         self.lacking, self.of = lacking, None
 
     def __repr__(self) -> str:

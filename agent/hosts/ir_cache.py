@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -19,6 +20,8 @@ LIMIT = 400_000_000
 
 ENGINE = ("analysis", "domain", "evaluation")
 """The rooms whose code decides what is kept."""
+_SEAL = 32
+"""Bytes before every entry's content: the digest of its key and content."""
 
 
 class IrCache:
@@ -36,7 +39,7 @@ class IrCache:
 
     def get(self, key: str) -> bytes | None:
         try:
-            return self._place(key).read_bytes() if self._trusted() else None
+            return _unsealed(key, _regular(self._place(key))) if self._trusted() else None
         except OSError:
             return None
 
@@ -44,7 +47,7 @@ class IrCache:
         if self.problem is not None or not self._ready():
             return
         try:
-            self._write(self._place(key), content)
+            self._write(self._place(key), sha256(key.encode() + content).digest() + content)
         except OSError as problem:
             self.problem = problem.strerror or str(problem)
             return
@@ -67,8 +70,9 @@ class IrCache:
             for _, size, place in sorted(entries):
                 if excess <= 0:
                     break
-                place.unlink(missing_ok=True)
-                excess -= size
+                with suppress(OSError):  # it is no file, or not to be removed
+                    place.unlink()
+                    excess -= size
         self._written = 0
 
     def _place(self, key: str) -> Path:
@@ -104,6 +108,20 @@ class IrCache:
             return True
         self.problem = f"{self._top} is not this user's own directory"
         return False
+
+
+def _regular(place: Path) -> bytes:
+    """A regular file's bytes; anything else that lies there cannot hang the reader."""
+    with open(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{place} is no file")
+        return file.read()
+
+
+def _unsealed(key: str, sealed: bytes) -> bytes | None:
+    """What was put under this key; None for a damaged entry, and for one that was put under another."""
+    seal, content = sealed[:_SEAL], sealed[_SEAL:]
+    return content if seal == sha256(key.encode() + content).digest() else None
 
 
 def default_directory() -> Path:

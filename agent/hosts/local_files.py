@@ -6,13 +6,15 @@ import os
 from pathlib import Path
 
 from agent.domain.source import Absent, Unreadable
+from agent.hosts.redact import Redactor
 
 
 class LocalFiles:
-    """``Files`` by absolute path, or relative to ``cwd``."""
+    """``Files`` by absolute path, or relative to ``cwd``; their secrets are masked, as in those that come from a host."""
 
     def __init__(self, cwd: str | Path = ".") -> None:
         self._cwd = os.fspath(cwd)
+        self._redactor = Redactor()
 
     def read(self, path: str) -> bytes | Absent | Unreadable:
         """A regular file's bytes; anything else that is there cannot hang the reader."""
@@ -21,7 +23,7 @@ class LocalFiles:
             if os.path.exists(place) and not os.path.isfile(place):
                 return Unreadable(path=path, reason="not a regular file")
             with open(place, "rb") as handle:
-                return handle.read()
+                return self._redactor.file(os.path.abspath(place), handle.read())
         except (FileNotFoundError, NotADirectoryError):
             return Absent(path=path)
         except (OSError, ValueError) as problem:

@@ -114,6 +114,29 @@ def test_a_damaged_entry_costs_time_and_nothing_else(tmp_path: Path) -> None:
     assert entry.read_bytes() != b"damaged"
 
 
+@pytest.mark.parametrize("harm", ["cut", "flipped", "of another key", "empty", "a directory", "a link", "a pipe"])
+def test_an_entry_that_is_not_what_was_put_is_none(tmp_path: Path, harm: str) -> None:
+    kept = IrCache(tmp_path / "ir")
+    kept.put("ab" * 32, b"content")
+    kept.put("cd" * 32, b"other")
+    entry, other = (next(path for path in (tmp_path / "ir").rglob(f"{start * 31}")) for start in ("ab", "cd"))
+    whole = entry.read_bytes()
+    entry.unlink()
+    if harm == "a directory":
+        entry.mkdir()
+    elif harm == "a link":
+        entry.symlink_to("/dev/zero")
+    elif harm == "a pipe":
+        os.mkfifo(entry)
+    else:
+        entry.write_bytes({"cut": whole[:-1], "flipped": whole[:-1] + b"T", "of another key": other.read_bytes(), "empty": b""}[harm])
+    assert kept.get("ab" * 32) is None
+    kept.put("ab" * 32, b"content")
+    assert kept.get("ab" * 32) == (None if harm == "a directory" else b"content")
+    IrCache(tmp_path / "ir", limit=0).trim()
+    assert IrCache(tmp_path / "ir").get("cd" * 32) is None
+
+
 # --- the directory -----------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from agent.analysis.environment_writers import environment_writers
 from agent.evaluation import facts
+from agent.evaluation.concrete import lift
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.interface import Attribute, Callee, Kwargs
 from agent.evaluation.registries import importable
@@ -18,7 +19,7 @@ def environ(m: Machine) -> AV:
     obj = m.singletons.get("environ")
     if obj is None:
         obj = m.singletons["environ"] = DictObj("dict")
-        items: dict[object, tuple[AV, AV]] = {name: (Const(name), Const(value)) for name, value in m.launch.env.items()}
+        items: dict[object, tuple[AV, AV]] = {name: (Const(name), lift(m, value)) for name, value in m.launch.env.items()}
         hidden = m.launch.env_hidden
         items |= {name: (Const(name), Unk(f"the value of the environment variable {name} was not read", "str")) for name in hidden or ()}
         open_ = "" if m.launch.env_complete or hidden is not None else "this environment variable was not read from the process"
