@@ -65,7 +65,7 @@ class Tup(AV):
 class Unk(AV):
     """Not known, because ``reason``. ``typ`` is a Python type name where at least that is known, "object" for "not None".
 
-    ``lacking``: on some path there is no such attribute or key. ``of``: whose method it may be. ``masked``: how a text, not empty, is shown.
+    ``lacking``: on some path there is none at all. ``of``: whose method it may be. ``masked``: how a text, not empty, is shown.
     """
 
     __slots__ = ("lacking", "masked", "of", "reason", "typ")
