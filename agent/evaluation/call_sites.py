@@ -64,11 +64,17 @@ class CallSites:
         """Whether a text may name the function: ``rpc("name")``, ``getattr(x, "name")``, a getattr beside it whose name is worked out."""
         if func.name in self.by_name:
             return self.by_name[func.name]
-        within = (path for path in self._files(func.name) if in_a_text(self.m.index.read(path), func.name))
-        texts = (ref for path in within for ref in references_in(self.m.index.module(path), func.name) if ref.kind in ("string", "getattr"))
-        found = any(func.node not in ref.chain and not (isinstance(ref.statement, ir.Assign) and not ref.chain) for ref in texts)
-        self.by_name[func.name] = found or (func.owner is not None and self.worked_out_beside(func))
+        self.by_name[func.name] = any(self.texts(func)) or (func.owner is not None and self.worked_out_beside(func))
         return self.by_name[func.name]
+
+    def texts(self, func: FuncV) -> Iterator[Reference]:
+        """Texts that may name the function, but for its own and what a module's globals hold."""
+        for path in self._files(func.name):
+            if in_a_text(self.m.index.read(path), func.name):
+                for ref in references_in(self.m.index.module(path), func.name):
+                    outside = func.node not in ref.chain and not (isinstance(ref.statement, ir.Assign) and not ref.chain)
+                    if ref.kind in ("string", "getattr") and outside:
+                        yield ref
 
     def worked_out_beside(self, func: FuncV) -> bool:
         """Whether the module of a method calls methods by names that it works out."""

@@ -89,12 +89,26 @@ class Occasions:
         if function in self.followed or not names <= _PLAIN:
             return False
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
-        if owner is not None:  # whoever is given an object may call its methods
-            return not self._known_outside(path, owner) and not any(
-                ref.kind not in ("import", "annotation") for ref in self.call_sites.references(owner.name)
-            )
-        sites = self.sites(path, function)
-        return sites is not None and all(self._site_not_reached(site) for site in sites)
+        if owner is not None:
+            if self._known_outside(path, owner):
+                return False
+            if all(self._makes_none(ref, owner) for ref in self.call_sites.references(owner.name)):
+                return True
+            if function.name.startswith("__"):
+                return False
+        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        found = self.definitions.function(definition) if definition is not None else None
+        if found is None or (owner is not None and self.call_sites.worked_out_beside(found[0])):
+            return False
+        sites = self.call_sites.of(*found)
+        return len(sites) < MAX_LISTED and all(self._site_not_reached(site) for site in (*self.call_sites.texts(found[0]), *sites))
+
+    def _makes_none(self, ref: Reference, owner: ir.ClassDef) -> bool:
+        """Whether a reference to a class gives nobody an object of it: it stands in the class, or in a function that nothing calls."""
+        if ref.kind in ("import", "annotation") or owner in ref.chain:
+            return True
+        around = next((node for node in reversed(ref.chain) if isinstance(node, ir.FunctionDef)), None)
+        return around is not None and self.uncalled(ref.path, around)
 
     def _known_outside(self, path: str, owner: ir.ClassDef) -> bool:
         """Whether what stands around the class when it is defined may keep it: a decorator, a base from outside or one that listens."""

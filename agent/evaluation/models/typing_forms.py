@@ -15,7 +15,7 @@ _ORIGINS = {
     "typing.List": "list", "typing.Dict": "dict", "typing.Set": "set", "typing.Tuple": "tuple", "typing.FrozenSet": "frozenset",
     "typing.Type": "type",
 }  # fmt: skip
-NONE_TYPE = ExternV("builtins.NoneType")
+NONE_TYPE = ExternV("types.NoneType")
 
 
 def subscript(m: Machine, origin: AV, index: AV) -> AV:
