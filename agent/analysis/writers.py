@@ -135,13 +135,19 @@ def holds_one(index: Index, path: str, variable: str, classes: Iterable[str]) ->
 
 def holds_self(index: Index, path: str, variable: str) -> bool:
     """Whether the text of a file gives ``variable`` the object that a method runs on: ``me = self``, ``me = proxy(self)``."""
-    content = index.read(path) if variable and variable not in ("self", "cls") else b""
-    if not isinstance(content, bytes):
-        return True
-    return any(_GIVEN_SELF.match(content, at + len(variable.encode())) for at in positions(content, variable))
+    if not variable or variable in ("self", "cls"):
+        return False
+    names = _given_self(index, path)
+    return names is None or variable.encode() in names
 
 
-_GIVEN_SELF = re.compile(rb"\s*=(?!=)(?:[^\n]*[^\w.\n])?self\b(?![ \t]*[\w.\[(=])")
+@once_a_word
+def _given_self(index: Index, path: str) -> frozenset[bytes] | None:
+    content = index.read(path)
+    return frozenset(found[1] for found in _GIVEN_SELF.finditer(content)) if isinstance(content, bytes) else None
+
+
+_GIVEN_SELF = re.compile(rb"\b(\w+)(?=\s*=(?!=)(?:[^\n]*[^\w.\n])?self\b(?![ \t]*[\w.\[(=]))")
 
 
 @cache

@@ -20,6 +20,8 @@ from agent.evaluation.runs import Making
 from agent.evaluation.values import AV, ClassV, Instance, candidates
 
 MAX_CLIMB = 6
+FEW_FILES = 12
+"""A method whose name stands in more files is taken to be called: who calls which of its namesakes is a dear question."""
 
 
 class Occasions:
@@ -90,11 +92,13 @@ class Occasions:
             return False
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
         if owner is not None:
-            if self._known_outside(path, owner):
-                return False
             if all(self._makes_none(ref, owner) for ref in self.call_sites.references(owner.name)):
-                return True
-            if function.name.startswith("__"):
+                return not self._known_outside(path, owner)
+            if (
+                function.name.startswith("__")
+                or len(self.m.index.files_with(function.name)) > FEW_FILES
+                or self._known_outside(path, owner)
+            ):
                 return False
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
