@@ -94,11 +94,8 @@ class Occasions:
         if owner is not None:
             if all(self._makes_none(ref, owner) for ref in self.call_sites.references(owner.name)):
                 return not self._known_outside(path, owner)
-            if (
-                function.name.startswith("__")
-                or len(self.m.index.files_with(function.name)) > FEW_FILES
-                or self._known_outside(path, owner)
-            ):
+            common = function.name.startswith("__") or len(self.m.index.files_with(function.name)) > FEW_FILES
+            if common or self._known_outside(path, owner) or self._given_away(owner):
                 return False
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
@@ -119,6 +116,11 @@ class Occasions:
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is owner), None)
         cls = self.definitions.class_of(definition) if definition is not None else None
         return cls is None or bool(cls.opaque) or tells_others(cls)
+
+    def _given_away(self, owner: ir.ClassDef) -> bool:
+        """Whether code outside the tree has an object of the class: it may call any method."""
+        given = [each.cls for each in self.m.singletons.get("given to others", ())]
+        return any(base.node is owner for cls in given if isinstance(cls, ClassV) for base in cls.mro)
 
     def _site_not_reached(self, site: Reference) -> bool:
         caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
