@@ -11,7 +11,7 @@ from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, ChangedBy, Setting
 from agent.evaluation.audit import effective, masked, source_line
 from agent.evaluation.settings import outward
-from agent.evaluation.values import ABSENT, ClassV
+from agent.evaluation.values import ABSENT, ClassV, candidates, one_of
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine
@@ -29,7 +29,7 @@ def attribute_row(engine: LaunchEngine, name: str) -> Setting | None:
     if value is None or value is ABSENT:
         return None
     held = demand.receivers.of(cls)
-    value = demand.attributes.overridden(held, attribute, value)
+    value = one_of([each for each in candidates(demand.attributes.overridden(held, attribute, value)) if each is not ABSENT])
     places = demand.attributes.writers.get((held, attribute), ())
     found, m = effective(outward(engine.machine, value)), engine.machine
     written = tuple(ChangedBy(path=place.path, line=place.line, text=source_line(m, place.path, place.line)) for place in places)
