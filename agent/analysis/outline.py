@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.analysis import ir
-from agent.analysis.walk import SUITE_FIELDS, children, header_lines, outer_statements, statements, walk
+from agent.analysis.walk import SUITE_FIELDS, children, header_lines, statements, walk
 
 Def = ir.FunctionDef | ir.ClassDef
 
@@ -120,7 +120,7 @@ class Outline:
 
     def statements_naming(self, word: bytes) -> Iterator[ir.Stmt]:
         """Every statement but for those in functions without the word in their text, whose bodies need not be read; in no order."""
-        yield from outer_statements(self.body)
+        yield from statements(self.body, into_functions=False)
         for function in self._functions:
             if word in self._source[function.start_byte : function.end_byte]:
                 yield from statements(function.body)
@@ -128,11 +128,11 @@ class Outline:
     @cached_property
     def _functions(self) -> tuple[ir.FunctionDef, ...]:
         """Those that stand in no other."""
-        return tuple(each for each in outer_statements(self.body) if isinstance(each, ir.FunctionDef))
+        return tuple(each for each in statements(self.body, into_functions=False) if isinstance(each, ir.FunctionDef))
 
     @cached_property
     def _outer_spans(self) -> list[_Span]:
-        return [(*header_lines(self._source, each), each) for each in outer_statements(self.body)]
+        return [(*header_lines(self._source, each), each) for each in statements(self.body, into_functions=False)]
 
     def _spans_in(self, function: ir.FunctionDef) -> list[_Span]:
         if function not in self._inner_spans:
@@ -168,7 +168,7 @@ class Parents:
 
     def __init__(self, body: list[ir.Stmt]) -> None:
         self._known: dict[ir.Node, ir.Node] = {}
-        functions = (each for each in outer_statements(body) if isinstance(each, ir.FunctionDef))
+        functions = (each for each in statements(body, into_functions=False) if isinstance(each, ir.FunctionDef))
         self._functions = sorted(functions, key=lambda each: each.start_byte)
         self._starts = [each.start_byte for each in self._functions]
         outer = frozenset(self._functions)

@@ -15,7 +15,7 @@ from agent.analysis.lower_patterns import PATTERNS
 from agent.analysis.lower_statements import STATEMENTS
 from agent.analysis.lower_stdlib import lower_stdlib
 from agent.analysis.lowering import CarefulLowering, Later, Lowering, Row, Rows, no_row
-from agent.analysis.walk import header_lines, outer_statements, statements, walk
+from agent.analysis.walk import header_lines, statements, walk
 from agent.domain.source import sha256
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def parse(path: str, source: bytes, *, late: bool = False) -> ir.Module:
 
 def put_off_bodies(module: ir.Module) -> None:
     """Of a module that was loaded without the bodies of some functions: they are lowered when they are first read."""
-    functions = [each for each in outer_statements(module.body) if isinstance(each, ir.FunctionDef) and not each.has_body]
+    functions = [each for each in statements(module.body, into_functions=False) if isinstance(each, ir.FunctionDef) and not each.has_body]
     if functions:
         bodies = _Bodies(module, source_text.read(module.source).utf8)
         for each in functions:

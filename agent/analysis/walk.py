@@ -70,25 +70,17 @@ def walk(node: ir.Node, *, into_scopes: bool = True) -> Iterator[ir.Node]:
         pending.extend(below)
 
 
-def statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """Every statement of a suite and of the suites in it, definitions included, in file order."""
+def statements(body: list[ir.Stmt], *, into_functions: bool = True) -> Iterator[ir.Stmt]:
+    """Every statement of a suite and of the suites in it, definitions included, in file order.
+
+    Without ``into_functions`` those that stand in no function: no body of one is read.
+    """
     pending: list[Any] = list(reversed(body))
     while pending:
         at = pending.pop()
         if isinstance(at, ir.Stmt):
             yield at
-        for name in reversed(SUITE_FIELDS[type(at)]):
-            pending.extend(reversed(getattr(at, name)))
-
-
-def outer_statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """Every statement that stands in no function, in file order; no body of a function is read."""
-    pending: list[Any] = list(reversed(body))
-    while pending:
-        at = pending.pop()
-        if isinstance(at, ir.Stmt):
-            yield at
-        if not isinstance(at, ir.FunctionDef):
+        if into_functions or not isinstance(at, ir.FunctionDef):
             for name in reversed(SUITE_FIELDS[type(at)]):
                 pending.extend(reversed(getattr(at, name)))
 

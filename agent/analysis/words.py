@@ -92,5 +92,5 @@ class WordIndex:
 
 
 _HEAD = struct.Struct("=4Q")
-KIND = f"2 {sys.byteorder} {array('I').itemsize}"
-"""The form of what is packed, and what machines must have in common to read each other's."""
+KIND = f"{sys.byteorder} {array('I').itemsize}"
+"""What machines must have in common to read each other's packed words."""
