@@ -252,14 +252,14 @@ def _in_constant(item: AV, container: Const) -> bool | None:
 
 
 def _in_dict(m: Machine, item: AV, container: DictObj) -> bool | None:
-    content = m.entries(container)
+    content = m.entries_when_needed(container)
     verdicts: set[bool | None] = set()
     for part in candidates(item):
         if isinstance(part, Unk):
             return False if not content.items and not content.open else None
         if isinstance(part, ListObj):
             return None
-        found = content.items.get(key_of(part))
+        found = m.entry(container, key_of(part))
         if found is None:
             verdicts.add(None if content.open else False)
         else:

@@ -7,7 +7,8 @@ other one writes is joined to the value, or makes it unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from agent.analysis.arguments import arguments
 from agent.analysis.attribute_names import may_write
 from agent.analysis.callers import Reference
 from agent.analysis.effects import outside_names
-from agent.analysis.environment_writers import environment_writers
+from agent.analysis.environment_writers import EnvironmentWriter, environment_writers
 from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
 from agent.analysis.own_names import own_names
@@ -41,6 +42,7 @@ from agent.evaluation.values import (
     DictObj,
     FuncV,
     Instance,
+    LateMap,
     ListObj,
     Map,
     ModuleV,
@@ -85,7 +87,8 @@ class Later:
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
-        self.environment_known = False
+        self.variables: dict[tuple[str, AV], tuple[AV, dict[str, None]]] = {}
+        self.of_any_variable: dict[str, None] | None = None
         self.names: dict[Obj, set[str]] = {}
         self.of_modules: set[Obj] = set()
         self.shared = SHARED_TOTAL
@@ -377,24 +380,51 @@ class Later:
         return [value for value in candidates(run.stored or unknown) if value is not ABSENT]
 
     def environment(self, obj: DictObj) -> None:
-        """Joins to the environment, once, what code that the forward run has not followed may set in it."""
-        if self.environment_known:
-            return
-        self.environment_known = True
+        """Joins to the environment what code that the forward run has not followed may set in it: to each variable when it is read."""
+        self.m.assumptions |= self._settings_of_any()
         location: Location = (obj, "{}")
         before = self.base.get(location)
-        if before is None or not isinstance(before.value, Map):
+        if before is None or type(before.value) is not Map:
             return
         items = dict(before.value.items)
+        named = [name for name in self._setters if name]
+        for name in named:
+            items.setdefault(name, (Const(name), ABSENT))
+        late: dict[str, Callable[[], AV]] = {name: partial(self._variable, items[name][1], name) for name in named}
+        self.base.own[location] = Cell(LateMap(items, before.value.open, late), before.place, (before,), None, before, "", "{}")
+
+    def _variable(self, before: AV, name: str) -> AV:
+        """What a variable may hold when later code reads it."""
+        key = (name, before)
+        if key not in self.variables:
+            self.variables[key] = (Unk(f"the environment variable {name} is being worked out"), {})
+            outer, self.m.assumptions = self.m.assumptions, {}
+            values = [value for each in self._setters[name] for value in self._value(None, _Writer(each.path, each.line, "environ"), name)]
+            self.variables[key] = (one_of([before, *values]) if values else before, self.m.assumptions)
+            self.m.assumptions = outer
+        value, assumptions = self.variables[key]
+        self.m.assumptions |= assumptions
+        return value
+
+    @cached_property
+    def _setters(self) -> dict[str, list[EnvironmentWriter]]:
+        """Writers of the environment in this launch's modules, by the name of the variable; "" where it is worked out."""
+        found: dict[str, list[EnvironmentWriter]] = {}
         for each in environment_writers(self.m.index):
-            if each.path not in self.call_sites.importable:
-                continue
-            values = self._value(None, _Writer(each.path, each.line, "environ"), each.name)
-            if values and each.name:
-                items[each.name] = (Const(each.name), one_of([items[each.name][1] if each.name in items else ABSENT, *values]))
-            elif values:
-                self.m.assume(f"no variable that this launch reads is set where its name is worked out ({each.path}:{each.line} would)")
-        self.base.own[location] = Cell(Map(items, before.value.open), before.place, (before,), None, before, "", "{}")
+            if each.path in self.call_sites.importable:
+                found.setdefault(each.name, []).append(each)
+        return found
+
+    def _settings_of_any(self) -> dict[str, None]:
+        """Assumptions for every variable: those that are set where the name is worked out are none that this launch reads."""
+        if self.of_any_variable is None:
+            self.of_any_variable = {}  # for what is asked meanwhile
+            outer, self.m.assumptions = self.m.assumptions, {}
+            for each in self._setters.get("", ()):
+                if self._value(None, _Writer(each.path, each.line, "environ"), ""):
+                    self.m.assume(f"no variable that this launch reads is set where its name is worked out ({each.path}:{each.line} would)")
+            self.of_any_variable, self.m.assumptions = self.m.assumptions, outer
+        return self.of_any_variable
 
     # --- contents ------------------------------------------------------------------------------------------------------------
 

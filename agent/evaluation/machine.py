@@ -25,6 +25,7 @@ from agent.evaluation.values import (
     ExternV,
     FuncV,
     Instance,
+    LateMap,
     Lazy,
     ListObj,
     Map,
@@ -190,6 +191,18 @@ class Machine:
 
     def entries(self, obj: DictObj) -> Map:
         """Content of a dict."""
+        content = self.entries_when_needed(obj)
+        return content.settled() if isinstance(content, LateMap) else content
+
+    def entry(self, obj: DictObj, key: Any) -> tuple[AV, AV] | None:
+        """One entry of a dict, by a hashable key."""
+        content = self.entries_when_needed(obj)
+        if key not in content.items:
+            return None
+        return content.entry(key) if isinstance(content, LateMap) else content.items[key]
+
+    def entries_when_needed(self, obj: DictObj) -> Map:
+        """Content of a dict, of which not all entries need have been worked out."""
         if obj.mirrors is not None:
             return self._attributes(self, obj.mirrors)
         cell = self.state.get((obj, "{}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agent.analysis import ir
-from agent.evaluation.values import ABSENT, AV, Lazy, Obj, join, same
+from agent.evaluation.values import ABSENT, AV, LateMap, Lazy, Obj, join, same
 
 Location = tuple[object, str]
 """(owner, name): an object's attribute, a frame's variable, a module's global, or a container's content."""
@@ -170,6 +170,8 @@ def _meet(location: Location, base: State, deltas: list[dict[Location, Cell]], m
 
 
 def _settled(value: AV) -> AV:
+    if isinstance(value, LateMap):
+        return value.settled()
     return value.resolve() if isinstance(value, Lazy) else value
 
 

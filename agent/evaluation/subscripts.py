@@ -87,11 +87,12 @@ def _item_sequence(m: Machine, obj: Const | Tup | ListObj, index: AV) -> AV:
 
 def dict_get(m: Machine, obj: DictObj, index: AV) -> AV:
     """The stored value, ABSENT where the key is certainly missing, Unk where it may be there."""
-    content = m.entries(obj)
     if isinstance(index, Unk):
+        content = m.entries(obj)
         values = [v for _, v in content.items.values() if v is not ABSENT]
         return ABSENT if not values and not content.open else _any_of(m, values, content.open, index.reason)
-    found = content.items.get(key_of(index)) if not isinstance(index, (ListObj, DictObj)) else None
+    content = m.entries_when_needed(obj)
+    found = m.entry(obj, key_of(index)) if not isinstance(index, (ListObj, DictObj)) else None
     if found is not None:
         return found[1]
     if not content.open and any(isinstance(k, Instance) for k, _ in content.items.values()) and isinstance(index, Const):

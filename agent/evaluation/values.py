@@ -201,6 +201,25 @@ class Map(AV):
         self.open = open_
 
 
+class LateMap(Map):
+    """Content of which the entries under the keys of ``late`` are worked out when somebody looks at them."""
+
+    __slots__ = ("late",)
+
+    def __init__(self, items: dict[Any, tuple[AV, AV]], open_: str, late: dict[Any, Callable[[], AV]]) -> None:
+        super().__init__(items, open_)
+        self.late = late
+
+    def entry(self, key: Any) -> tuple[AV, AV]:
+        """The entry under a key that is there."""
+        stored, value = self.items[key]
+        return stored, self.late[key]() if key in self.late else value
+
+    def settled(self) -> Map:
+        """With all of them worked out."""
+        return Map({key: self.entry(key) for key in self.items}, self.open)
+
+
 class Instance(Obj):
     """An object of an in-tree or opaque class. ``open``: reason why it may have attributes that were never seen being written."""
 
