@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.analysis import ir
 from agent.evaluation import assign, classes, modules
 from agent.evaluation.arithmetic import inplace
+from agent.evaluation.attributes import class_attribute
 from agent.evaluation.constructs import expressions
 from agent.evaluation.frames import Dead, Leaf
 from agent.evaluation.machine import Handler, Machine
@@ -166,10 +167,21 @@ def decorate(m: Machine, decorator: ir.Expr, value: AV) -> AV:
         if isinstance(prop, PropertyV):
             return PropertyV(prop.fget, value, prop.cached) if decorator.attr == "setter" else prop
     called = m.eval(decorator)
-    if isinstance(called, Unk) or (isinstance(called, ExternV) and not modules.modelled(called.dotted)):
+    if isinstance(called, Unk) or (isinstance(called, ExternV) and not modules.modelled(called.dotted)) or _called_outside(m, called):
         return value
     result = m.call(called, [value], {})
     return value if isinstance(result, Unk) else result
+
+
+def _called_outside(m: Machine, decorator: AV) -> bool:
+    """An object that a base class from outside the tree lets be called.
+
+    The forward run takes it to call what it decorates, as anything that is handed to others; what a question reads has every writer in it.
+    """
+    if m.demand is None:
+        return False
+    cls = decorator.cls if isinstance(decorator, Instance) else None
+    return isinstance(cls, ClassV) and bool(cls.opaque) and class_attribute(m, cls, "__call__") is None
 
 
 def klass(m: Machine, node: ir.ClassDef) -> bool:
