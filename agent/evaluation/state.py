@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agent.analysis import ir
@@ -138,9 +139,17 @@ def merge(base: State, leaves: list[State]) -> dict[Location, Cell]:
         return delta(leaves[0], base)
     deltas = [delta(leaf, base) for leaf in leaves]
     mark = min(_bottom(leaf, base).mark for leaf in leaves)
+    written: dict[Location, dict[Cell, None]] = {}
+    for changed in deltas:
+        for location, cell in changed.items():
+            written.setdefault(location, {})[cell] = None
     merged: dict[Location, Cell] = {}
-    for location in dict.fromkeys(loc for changed in deltas for loc in changed):
-        merged[location] = _meet(location, base, deltas, mark)
+    for location, cells in written.items():
+        if fresh(location, mark):
+            merged[location] = _joined(location, None, list(cells))
+        else:
+            before = base.get(location)
+            merged[location] = _joined(location, before, list(dict.fromkeys(changed.get(location) or before for changed in deltas)))
     return merged
 
 
@@ -152,16 +161,14 @@ def _bottom(leaf: State, base: State) -> State:
     return layer
 
 
-def _meet(location: Location, base: State, deltas: list[dict[Location, Cell]], mark: int) -> Cell:
-    before = base.get(location)
-    cells = dict.fromkeys(changed.get(location) or before for changed in deltas)
-    present = [cell for cell in cells if cell is not None]
-    first = present[0]
+def _joined(location: Location, before: Cell | None, cells: Sequence[Cell | None]) -> Cell:
+    """What a cell holds where paths meet that leave ``cells`` there, ``before`` on those that did not write it."""
+    first = next(cell for cell in cells if cell is not None)
     if len(cells) == 1:
         return first
-    whole = len(present) == len(cells) or fresh(location, mark)
+    present = [cell for cell in cells if cell is not None]
     value = _settled(first.value)
-    for cell in present if whole else cells:
+    for cell in cells:
         value = join(value, ABSENT if cell is None else _settled(cell.value))
     if len(present) == len(cells) and all(same(cell.value, first.value) for cell in present) and len({cell.place for cell in present}) == 1:
         return first
