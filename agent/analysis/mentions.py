@@ -16,6 +16,40 @@ def calling_files(index: Index, name: str) -> tuple[str, ...]:
     return tuple(path for path in index.files_with(name) if _goes_on(index.read(path), name, tests))
 
 
+@once_a_word
+def files_that_reach(index: Index, name: str) -> frozenset[str]:
+    """Files that may mean what another module calls so: they import it, have it behind a dot or in quotes, or import all names of one."""
+    starred = set(index.files_with("*"))
+    return frozenset(path for path in index.files_with(name) if path in starred or _reaches(index.read(path), name))
+
+
+def _reaches(content: object, name: str) -> bool:
+    if not isinstance(content, bytes):
+        return True
+    behind = len(name.encode())
+    for at in positions(content, name):
+        around = (content[at - 1 : at], content[at + behind : at + behind + 1])
+        if around[0] == b"." or any(each in (b'"', b"'") for each in around) or _imported(content[max(0, at - _LONG_LIST) : at]):
+            return True
+    return False
+
+
+def _imported(before: bytes) -> bool:
+    """Whether the text ends within the names of an ``import``."""
+    words = list(_IMPORT.finditer(before))
+    if not words:
+        return False
+    names = _COMMENT.sub(b"", before[words[-1].end() :])
+    over_lines = names.lstrip()[:1] == b"(" or b"\\" in names
+    return _NAMES.fullmatch(names) is not None and (over_lines or b"\n" not in names)
+
+
+_LONG_LIST = 20_000
+_IMPORT = re.compile(rb"\bimport\b")
+_COMMENT = re.compile(rb"#[^\n]*")
+_NAMES = re.compile(rb"\s*\(?[\w\s,.\\]*")
+
+
 def in_a_text(content: object, name: str) -> bool:
     """Whether a text may end with the name, as ``"name"`` and ``"module:name"`` do: quotes stand behind it and no word before it."""
     behind = len(name.encode())

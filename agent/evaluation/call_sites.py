@@ -13,7 +13,7 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference, called_name, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
-from agent.analysis.mentions import calling_files, in_a_text
+from agent.analysis.mentions import calling_files, files_that_reach, in_a_text
 from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
@@ -82,7 +82,8 @@ class CallSites:
         return _WORKED_OUT.search(source) is not None
 
     def _call_sites(self, func: FuncV, owner: ClassV | None) -> Iterator[Reference]:
-        for ref in self.references(func.name):
+        among = files_that_reach(self.m.index, func.name) | {func.module.path} if func.owner is None else None
+        for ref in self.references(func.name, among):
             if ref.kind == "getattr" and _for_a_call(ref):
                 if owner is not None or ref.receiver is not None:
                     yield replace(ref, kind="value", call=None)
@@ -106,10 +107,11 @@ class CallSites:
         programs = programs_with(self.m.index, ref.path, around)
         return bool(programs) and self.m.entry_path not in (programs or ())
 
-    def references(self, name: str) -> Iterator[Reference]:
-        """Every place that refers to a name, in the launch's files that do more than define or import it."""
+    def references(self, name: str, among: frozenset[str] | None = None) -> Iterator[Reference]:
+        """Every place that refers to a name, in the launch's files that do more than define or import it; ``among``: only in these."""
         for path in self._files(name):
-            yield from references_in(self.m.index.module(path), name)
+            if among is None or path in among:
+                yield from references_in(self.m.index.module(path), name)
 
     def _files(self, name: str) -> Iterator[str]:
         return (path for path in calling_files(self.m.index, name) if path in self.importable)

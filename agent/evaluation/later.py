@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
 from agent.analysis.arguments import arguments
+from agent.analysis.around_line import in_function_of_no_class
 from agent.analysis.attribute_names import may_write
 from agent.analysis.callers import Reference
 from agent.analysis.effects import outside_names
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 SHARED_FUEL, SHARED_TOTAL = 40_000, 160_000
 """Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
 ASIDE = 400
+NAMED_PLACES = 3
 _FIXED = (FuncV, ClassV, ModuleV)
 
 
@@ -88,7 +90,6 @@ class Later:
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
         self.variables: dict[tuple[str, AV], tuple[AV, dict[str, None]]] = {}
-        self.of_any_variable: dict[str, None] | None = None
         self.names: dict[Obj, set[str]] = {}
         self.of_modules: set[Obj] = set()
         self.shared = SHARED_TOTAL
@@ -309,9 +310,8 @@ class Later:
         return any(path in self.m.index.files_with(base.name) for base in cls.mro)
 
     def outside_classes(self, path: str, line: int) -> bool:
-        """Whether the line stands in a function of no class: its ``self`` may be anything, where it is made a method or called with one."""
-        around = self.m.index.enclosing(path, line)
-        return any(isinstance(node, ir.FunctionDef) for node in around) and not any(isinstance(node, ir.ClassDef) for node in around)
+        """Whether a ``self`` on the line may be anything: a function of no class may be made a method, or called with any object."""
+        return in_function_of_no_class(self.m.index, path, line)
 
     def _in_class(self, path: str, line: int, cls: ClassV) -> bool:
         """In a method of the class or of a base."""
@@ -381,7 +381,9 @@ class Later:
 
     def environment(self, obj: DictObj) -> None:
         """Joins to the environment what code that the forward run has not followed may set in it: to each variable when it is read."""
-        self.m.assumptions |= self._settings_of_any()
+        if self._set_by_worked_out_name:
+            where = self._set_by_worked_out_name
+            self.m.assume(f"no variable that this launch reads is set where its name is worked out ({where} would)")
         location: Location = (obj, "{}")
         before = self.base.get(location)
         if before is None or type(before.value) is not Map:
@@ -415,16 +417,17 @@ class Later:
                 found.setdefault(each.name, []).append(each)
         return found
 
-    def _settings_of_any(self) -> dict[str, None]:
-        """Assumptions for every variable: those that are set where the name is worked out are none that this launch reads."""
-        if self.of_any_variable is None:
-            self.of_any_variable = {}  # for what is asked meanwhile
-            outer, self.m.assumptions = self.m.assumptions, {}
-            for each in self._setters.get("", ()):
-                if self._value(None, _Writer(each.path, each.line, "environ"), ""):
-                    self.m.assume(f"no variable that this launch reads is set where its name is worked out ({each.path}:{each.line} would)")
-            self.of_any_variable, self.m.assumptions = self.m.assumptions, outer
-        return self.of_any_variable
+    @cached_property
+    def _set_by_worked_out_name(self) -> str:
+        """Where variables are set whose name is worked out, by code that the forward run has not followed."""
+        places = [f"{each.path}:{each.line}" for each in self._setters.get("", ()) if not self._seen(each)]
+        more = f" and {len(places) - NAMED_PLACES} other places" if len(places) > NAMED_PLACES else ""
+        return ", ".join(places[:NAMED_PLACES]) + more
+
+    def _seen(self, writer: EnvironmentWriter) -> bool:
+        if self.m.index.statement_at(writer.path, writer.line) in self.marks:
+            return True
+        return self._followed_by(writer.path, writer.line)
 
     # --- contents ------------------------------------------------------------------------------------------------------------
 
