@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
+from agent.evaluation.joins import join
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell
-from agent.evaluation.values import ABSENT, AV, BoundV, DictObj, FuncV, ListObj, Map, OneOf, PartialV, Seq, Tup, candidates, join, present
+from agent.evaluation.values import ABSENT, AV, BoundV, DictObj, FuncV, ListObj, Map, OneOf, PartialV, Seq, Tup, candidates, present
 
 
 def contents(m: Machine, value: AV) -> Sequence[AV]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent.evaluation.attributes import special_method
 from agent.evaluation.concrete import reason_of
+from agent.evaluation.joins import join
 from agent.evaluation.machine import Machine
 from agent.evaluation.values import (
     ABSENT,
@@ -24,7 +25,6 @@ from agent.evaluation.values import (
     Seq,
     Tup,
     Unk,
-    join,
     may_lack,
 )
 

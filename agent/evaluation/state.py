@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agent.analysis import ir
-from agent.evaluation.values import ABSENT, AV, LateMap, Lazy, Obj, join, same
+from agent.evaluation.joins import join
+from agent.evaluation.values import ABSENT, AV, LateMap, Lazy, Obj, same
 
 Location = tuple[object, str]
 """(owner, name): an object's attribute, a frame's variable, a module's global, or a container's content."""

@@ -12,9 +12,10 @@ from agent.analysis import ir
 from agent.analysis.outline import Parents
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.frames import Dead, Frame
+from agent.evaluation.joins import join
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, State, delta
-from agent.evaluation.values import AV, ExternV, FuncV, Instance, Lazy, ListObj, Map, Seq, Unk, join, same
+from agent.evaluation.values import AV, ExternV, FuncV, Instance, Lazy, ListObj, Map, Seq, Unk, same
 
 MAX_MOMENTS = 64
 """Writes of one attribute that are told apart."""

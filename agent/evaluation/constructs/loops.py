@@ -10,10 +10,11 @@ from agent.evaluation.constructs import expressions
 from agent.evaluation.constructs.search_loops import without_misses
 from agent.evaluation.frames import Dead, Loop
 from agent.evaluation.iteration import turns
+from agent.evaluation.joins import join
 from agent.evaluation.machine import Handler, Machine
 from agent.evaluation.refine import refine
 from agent.evaluation.state import Cell, State, fresh, merge
-from agent.evaluation.values import ABSENT, AV, Map, Obj, Perhaps, Seq, Unk, join, may_lack, one_of, present, same
+from agent.evaluation.values import ABSENT, AV, Map, Obj, Perhaps, Seq, Unk, may_lack, one_of, present, same
 
 MAX_TURNS = 600
 MAX_WHILE = 64

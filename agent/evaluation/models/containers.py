@@ -12,6 +12,7 @@ from agent.evaluation.comparison import compare
 from agent.evaluation.concrete import NotConcrete, concrete, for_each, lift, reason_of, united
 from agent.evaluation.contents import forget
 from agent.evaluation.iteration import turns
+from agent.evaluation.joins import join
 from agent.evaluation.machine import Machine
 from agent.evaluation.subscripts import dict_get, get_item, set_item, update_dict
 from agent.evaluation.values import (
@@ -31,7 +32,6 @@ from agent.evaluation.values import (
     Unk,
     candidates,
     given,
-    join,
     may_lack,
     one_of,
     perhaps,
