@@ -108,11 +108,12 @@ class Parameters:
     def _at_site(self, func: FuncV, owner: ClassV | None, param: ir.Param, site: Reference, context: Context) -> list[AV]:
         """The argument at one call site: nothing where the site is never reached."""
         params = [p for p in func.node.params if p.kind in ("posonly", "normal")]
-        skip = 1 if owner is not None and not any(isinstance(d, ir.Name) and d.id == "staticmethod" for d in func.node.decorators) else 0  # type: ignore[union-attr]
+        skip = owner is not None and not _decorated(func, "staticmethod")
         if site.kind == "value" and not self._as_target(site):
             return [Unk(f"{param.name} of {func.qualname}(), which is handed on at {site.path}:{site.line}")]
         watch = Watch(param.name, params.index(param) - skip if param in params else -1, site.kind == "value")
         watch.made = owner if site.role == "alias" else None
+        watch.method = func.name if owner is not None and not _decorated(func, "staticmethod", "classmethod") else ""
         if not self.reaches(site, watch, context):
             return [Unk(f"{param.name} of {func.qualname}(): the call at {site.path}:{site.line} was not followed")]
         if watch.seen and self._on_nobody(site, owner):
@@ -181,7 +182,9 @@ class Parameters:
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or self.effort.stops():
             return False
-        reads: Reads = {site.statement: (call.func, *watch.expressions(call))}
+        if _made_later(outline.parents, call):
+            return self._reaches_later(site, found, watch, call, context)
+        reads: Reads = {site.statement: (call.func, *watch.needed(call))}
         waits: dict[ir.Node, Watch] = {call: watch}
         making = watch.look_behind(chain[-1], call)
         if making is not None and watch.source is not None:
@@ -189,6 +192,17 @@ class Parameters:
             waits[watch.source] = watch
         seen = self.runs.run(found[0], found[1], [site.statement], context=context, watch=waits, reads=reads)
         return seen.finished or bool(watch.seen)
+
+    def _reaches_later(self, site: Reference, found: tuple[FuncV, ClassV | None], watch: Watch, call: ir.Call, context: Context) -> bool:
+        """A call in the body of a lambda, which anybody may make who has the lambda: what it gives is known where that is written there."""
+        seen = self.runs.run(found[0], found[1], [site.statement], context=context, reads={site.statement: ()})
+        if seen.finished and site.statement not in seen.marks:
+            return True
+        given = watch.expressions(call)
+        if watch.spawned or watch.made is not None or not all(isinstance(each, ir.Constant) for each in given):
+            return False
+        watch.note(self.m, call)
+        return True
 
     def _reaches_at_import(self, site: Reference, call: ir.Call, watch: Watch) -> bool:
         """A call at the top of a module is made when the module is imported, or run as the program."""
@@ -216,6 +230,20 @@ def only_asked(ref: Reference) -> bool:
     calls = (node for node in walk(ref.statement) if isinstance(node, ir.Call) and isinstance(node.func, ir.Name))
     asking = (call for call in calls if call.func.id in ("isinstance", "issubclass"))  # type: ignore[attr-defined]
     return ref.kind == "value" and any(ref.node in walk(call) for call in asking)
+
+
+def _decorated(func: FuncV, *names: str) -> bool:
+    return any(isinstance(each, ir.Name) and each.id in names for each in getattr(func.node, "decorators", ()))
+
+
+def _made_later(parents: Parents, call: ir.Call) -> bool:
+    """Whether the call stands in the body of a lambda: not the statement makes it, but who calls what the statement has made."""
+    below, around = call, parents.get(call)
+    while around is not None and not isinstance(around, (ir.FunctionDef, ir.ClassDef)):
+        if isinstance(around, ir.Lambda) and below is around.body:
+            return True
+        below, around = around, parents.get(around)  # type: ignore[assignment]
+    return False
 
 
 def _call_around(parents: Parents, node: ir.Node) -> ir.Call | None:

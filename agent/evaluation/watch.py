@@ -13,10 +13,11 @@ class Watch:
     """Waits at a call for one of its arguments; ``seen`` has ABSENT for each time the call does not give it.
 
     ``made``: the class that must be called, where the call is of a variable that may hold another.
+    ``method``: its name, where the function is one that takes the object first: ``Class.name(object, ...)`` gives it as an argument.
     ``source``: the ``dict(name=value, ...)`` that the call spreads, where that is all it gives; the argument is then waited for there.
     """
 
-    __slots__ = ("_gathered", "made", "name", "position", "seen", "source", "spawned")
+    __slots__ = ("_gathered", "made", "method", "name", "position", "seen", "source", "spawned")
 
     def __init__(self, name: str, position: int, spawned: bool) -> None:
         self.name = name
@@ -25,6 +26,7 @@ class Watch:
         self.seen: list[AV] = []
         self.source: ir.Call | None = None
         self.made: ClassV | None = None
+        self.method = ""
         self._gathered: list[AV] = []
 
     def look_behind(self, function: ir.FunctionDef, call: ir.Call) -> ir.Stmt | None:
@@ -38,16 +40,21 @@ class Watch:
         statement, self.source = made
         return statement
 
-    def expressions(self, call: ir.Call) -> list[ir.Expr]:
-        """The part of the call that gives the argument; with spreads that may be several."""
+    def needed(self, call: ir.Call) -> list[ir.Expr]:
+        """Every part of the call that may give the argument."""
+        return list(dict.fromkeys([*self.expressions(call), *(self.expressions(call, 1) if _names(call, self.method) else ())]))
+
+    def expressions(self, call: ir.Call, shift: int = 0) -> list[ir.Expr]:
+        """The part of the call that gives the argument; with spreads that may be several. ``shift``: arguments before all others."""
         if self.spawned:
             return [k.value for k in call.keywords if k.name in ("args", "kwargs")]
         named = [k.value for k in call.keywords if k.name == self.name]
         if named:
             return named
-        before = call.args[: self.position + 1]
-        if self.position >= 0 and len(before) > self.position and not any(isinstance(a, ir.Starred) for a in before):
-            return [before[self.position]]
+        place = self.position + shift
+        before = call.args[: place + 1]
+        if self.position >= 0 and len(before) > place and not any(isinstance(a, ir.Starred) for a in before):
+            return [before[place]]
         return self._spreads(call)
 
     @staticmethod
@@ -67,7 +74,7 @@ class Watch:
             named = [keyword.value for keyword in call.keywords if keyword.name == self.name]
             self._gathered.append(m.eval(named[0]) if named else ABSENT)
             return
-        found = self.expressions(call)
+        found = self.expressions(call, self._on_class(m, call))
         if not found:
             self.seen.append(ABSENT)
         elif self.spawned:
@@ -79,6 +86,13 @@ class Watch:
             self.seen.append(m.eval(found[0]))
         else:
             self.seen.append(self._spread(m, call))
+
+    def _on_class(self, m: Machine, call: ir.Call) -> int:
+        """1 where the method is called on the class, so that the object is an argument."""
+        if not _names(call, self.method):
+            return 0
+        receivers = candidates(m.eval(call.func.value))  # type: ignore[attr-defined]
+        return int(all(isinstance(each, ClassV) for each in receivers))
 
     def _spread(self, m: Machine, call: ir.Call) -> AV:
         """By one of the dictionaries that are spread into the call, as no two may; ABSENT where none of them has it."""
@@ -98,6 +112,14 @@ class Watch:
                 return unknown
             found += [given(entry)] if entry is not ABSENT else []
         return unknown if any(isinstance(a, ir.Starred) for a in call.args) else one_of([*found, ABSENT])
+
+
+def _names(call: ir.Call, method: str) -> bool:
+    """``x.method(...)``, but for ``super().method(...)``."""
+    func = call.func
+    if not method or not isinstance(func, ir.Attribute) or func.attr != method:
+        return False
+    return not (isinstance(func.value, ir.Call) and isinstance(func.value.func, ir.Name) and func.value.func.id == "super")
 
 
 def _made_once(function: ir.FunctionDef, name: str) -> tuple[ir.Stmt, ir.Call] | None:
