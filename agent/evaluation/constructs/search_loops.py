@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from agent.analysis import ir
 from agent.analysis.walk import walk
-from agent.evaluation.comparison import contains
+from agent.evaluation.concrete import key_of
 from agent.evaluation.machine import Machine
 from agent.evaluation.names import variable
 from agent.evaluation.values import AV, Const, DictObj, Tup, present
@@ -25,8 +25,9 @@ def without_misses(m: Machine, node: ir.For, items: tuple[AV, ...]) -> tuple[AV,
     if search is None or found is None or not isinstance(found[1].value, Const):
         return items
     reads, kept, missed = m.reads, [], False
+    key = key_of(found[1].value)
     for item in items:
-        misses = _misses(m, found[1].value, present(item), search[1])
+        misses = _misses(m, key, present(item), search[1])
         if not (misses and missed):
             kept.append(item)
         missed |= misses
@@ -34,12 +35,15 @@ def without_misses(m: Machine, node: ir.For, items: tuple[AV, ...]) -> tuple[AV,
     return tuple(kept)
 
 
-def _misses(m: Machine, key: Const, item: AV, position: int | None) -> bool:
+def _misses(m: Machine, key: object, item: AV, position: int | None) -> bool:
     if position is not None:
         if not isinstance(item, Tup) or position >= len(item.items):
             return False
         item = item.items[position]
-    return isinstance(item, DictObj) and contains(m, key, item) is False
+    if not isinstance(item, DictObj):
+        return False
+    content = m.entries_when_needed(item)
+    return key not in content.items and not content.open
 
 
 def _search(m: Machine, node: ir.For) -> _Search | None:
