@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.analysis import ir
 from agent.analysis.imports import importable_from
 from agent.analysis.mentions import calling_files
@@ -9,6 +11,7 @@ from agent.analysis.resolve import root_name
 from agent.analysis.scopes import scope_of
 from agent.analysis.touched_at_import import touches_of
 from agent.analysis.walk import walk
+from agent.analysis.words import positions
 from agent.analysis.writers import changed_in_place
 from agent.evaluation.contents import contents, forget, forget_from
 from agent.evaluation.machine import Machine
@@ -141,9 +144,21 @@ def _uses_of(m: Machine, name: str, called: str, depth: int = 4) -> list[tuple[s
 
 
 def _names(module: ir.Module, function: ir.FunctionDef, name: str) -> bool:
-    """Whether a function's text can name the container: only then is its body looked at."""
+    """Whether a function's text can change the container under its name: only then is its body looked at."""
     start = min([function.start_byte, *(decorator.start_byte for decorator in function.decorators)])
-    return not name.isascii() or name.encode() in module.source[start : function.end_byte]
+    if not name.isascii():
+        return True
+    text = module.source[start : function.end_byte]
+    entered = (
+        (text[at + len(name) : at + len(name) + 80].lstrip()[:1] in _INTO for at in positions(text, name)) if name.encode() in text else ()
+    )
+    return any(entered) and _CHANGING.search(text) is not None
+
+
+_CHANGING = re.compile(rb"\](?:\s|\\)*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)|\b(?:" + "|".join(sorted(_MUTATORS)).encode() + rb")\b")
+"""A subscript that is assigned to, or the name of a method that changes a container."""
+_INTO = (b"[", b".", b"\\", b")")
+"""What stands behind the container's name there, but for blanks."""
 
 
 def _changes(node: ir.Node, name: str) -> bool:
