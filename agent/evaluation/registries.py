@@ -149,10 +149,8 @@ def _names(module: ir.Module, function: ir.FunctionDef, name: str) -> bool:
     if not name.isascii():
         return True
     text = module.source[start : function.end_byte]
-    entered = (
-        (text[at + len(name) : at + len(name) + 80].lstrip()[:1] in _INTO for at in positions(text, name)) if name.encode() in text else ()
-    )
-    return any(entered) and _CHANGING.search(text) is not None
+    behind = (text[at + len(name) : at + len(name) + 80].lstrip()[:1] for at in positions(text, name))
+    return any(each in _INTO for each in behind) and _CHANGING.search(text) is not None
 
 
 _CHANGING = re.compile(rb"\](?:\s|\\)*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)|\b(?:" + "|".join(sorted(_MUTATORS)).encode() + rb")\b")
