@@ -94,7 +94,7 @@ def _judge(engine: LaunchEngine, path: str, key: str, value: Any) -> DeadKey | N
     readers: list[Reader] = []
     for file in reachable:
         for target in _reads(engine, file, key):
-            answer = engine.judged(target)
+            answer = engine.guarded_off(target)
             if answer.verdict != "never":
                 return None
             readers.append(Reader(path=target.path, line=target.line, verdict=answer.verdict, decisive=answer.decisive))
@@ -109,7 +109,7 @@ def openers(engine: LaunchEngine, reader: Reader) -> tuple[Any, ...]:
     """Changes under which the reader runs."""
     from agent.evaluation.counterfactual import counterfactuals
 
-    return counterfactuals(engine, f"{reader.path}:{reader.line}", engine.judged(engine.targets(f"{reader.path}:{reader.line}")[0]))
+    return counterfactuals(engine, f"{reader.path}:{reader.line}", engine.guarded_off(engine.targets(f"{reader.path}:{reader.line}")[0]))
 
 
 def _reads(engine: LaunchEngine, file: str, key: str) -> list[Target]:

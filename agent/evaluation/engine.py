@@ -51,6 +51,7 @@ class LaunchEngine:
         self.facts = facts
         self._changed: dict[str, LaunchEngine] = {}
         self._judged: dict[Target, WhyAnswer] = {}
+        self._guarded: dict[Target, WhyAnswer] = {}
 
     @property
     def assumed(self) -> Mapping[str, Any]:
@@ -115,6 +116,13 @@ class LaunchEngine:
         if target not in self._judged:
             self._judged[target] = Why(self._started(), self.demand).answer(target)
         return self._judged[target]
+
+    @seldom_collected()
+    def guarded_off(self, target: Target) -> WhyAnswer:
+        """``judged`` by the guards around the place and its callers alone: whatever else may keep it from running is not asked."""
+        if target not in self._judged and target not in self._guarded:
+            self._guarded[target] = Why(self._started(), self.demand, guards_alone=True).answer(target)
+        return self._judged.get(target) or self._guarded[target]
 
     @kept
     @seldom_collected()

@@ -41,11 +41,15 @@ class Seen(NamedTuple):
 
 
 class Why:
-    """Answers for one launch; ``machine`` has finished its forward run."""
+    """Answers for one launch; ``machine`` has finished its forward run.
 
-    def __init__(self, machine: Machine, demand: Demand) -> None:
+    ``guards_alone``: whether the statements before a line raise is not asked, which is most of the work for a line that runs.
+    """
+
+    def __init__(self, machine: Machine, demand: Demand, *, guards_alone: bool = False) -> None:
         self.m = machine
         self.demand = demand
+        self.guards_alone = guards_alone
 
     def answer(self, target: Target) -> WhyAnswer:
         """The verdict with its paths; counterfactuals are added by the engine."""
@@ -167,6 +171,7 @@ class Why:
         When none is closed, the statements between them may still raise: the function is run once more, the guards let pass.
         ``only``: one guard alone; ``brief``: no assertions, nor that last run.
         """
+        brief = brief or self.guards_alone
         outline = self.m.index.outline(definition.path)
         items = control_analysis.guards(outline, node)
         passed: dict[ir.Node, bool] = {item.node: item.polarity for item in items if isinstance(item.node, ir.If)}
@@ -174,7 +179,7 @@ class Why:
         found: dict[ControlGuard, Guard] = {}
         unraised: tuple[Guard, ir.Node] | None = None
         again = list(reversed(asked))
-        for fuel in (FIRST_FUEL, GUARD_FUEL):
+        for fuel in (FIRST_FUEL,) if self.guards_alone else (FIRST_FUEL, GUARD_FUEL):
             turn, again = again, []
             for item in turn:
                 cuts = self.demand.effort.cuts
