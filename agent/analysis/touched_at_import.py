@@ -26,14 +26,14 @@ def touches_of(index: Index, name: str) -> tuple[Touch, ...]:
         found: dict[str, list[Touch]] = {}
         for path in sorted(index.files):
             content = index.read(path) if path.endswith(".py") else b""
-            for hit in _AT_TOP.finditer(content if isinstance(content, bytes) else b""):
+            for hit in _AT_TOP.finditer(b"\n" + content if isinstance(content, bytes) else b""):
                 _note(found, path, hit)
         _KNOWN[index] = {each: tuple(rows) for each, rows in found.items()}
     return _KNOWN[index].get(name, ())
 
 
 def _note(found: dict[str, list[Touch]], path: str, hit: re.Match[bytes]) -> None:
-    line = hit.string.count(b"\n", 0, hit.start()) + 1
+    line = hit.string.count(b"\n", 0, hit.start() + 1)
     if hit["bases"] is not None:
         for base in _NAME.findall(hit["bases"]):
             found.setdefault(base.decode(), []).append(Touch(path, line, "base", ""))
@@ -45,8 +45,8 @@ def _note(found: dict[str, list[Touch]], path: str, hit: re.Match[bytes]) -> Non
 
 
 _AT_TOP = re.compile(
-    rb"^(?:@(?P<deco>[\w.]+)|class\s+\w+\((?P<bases>[^)]+)\)"
-    rb"|(?P<used>[A-Za-z_]\w*(?:\.\w+)+)\s*(?:\(|(?P<assign>[-+|]?=(?!=))))",
-    re.MULTILINE,
+    rb"\n(?:@(?P<deco>[\w.]+)|class\s+\w+\((?P<bases>[^)]+)\)"
+    rb"|(?P<used>[A-Za-z_]\w*(?:\.\w+)+)\s*(?:\(|(?P<assign>[-+|]?=(?!=))))"
 )
+"""It begins with a text, the end of the line before, as a search for the beginning of a line would try every place."""
 _NAME = re.compile(rb"\w+")

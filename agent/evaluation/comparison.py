@@ -231,6 +231,8 @@ def contains(m: Machine, item: AV, container: AV) -> bool | None:
         return any(item is member for member in container.enum_members.values()) if isinstance(item, Instance) else None
     if isinstance(container, (Tup, ListObj)):
         items, open_ = turns(m, container)
+        if type(item) is Const and all(type(entry) is Const for entry in items):  # most lists, and they may be long
+            return True if any(entry.v == item.v for entry in items) else None if open_ else False  # type: ignore[attr-defined]
         verdicts_list = [equal(m, item, present(entry)) for entry in items if entry is not ABSENT]
         if any(verdict and type(entry) is not Perhaps for entry, verdict in zip(items, verdicts_list, strict=False)):
             return True
