@@ -50,6 +50,31 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _NAMES = re.compile(rb"\s*\(?[\w\s,.\\]*")
 
 
+@once_a_word
+def files_that_derive(index: Index, name: str) -> frozenset[str]:
+    """Files that may derive a class from one of this name: it stands in the head of a class, or gets another name there."""
+    word = name.encode()
+    heads = re.compile(rb"class\s+\w+\s*(?:\[[^\]]*\]\s*)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\b" + word + rb"\b")
+    renamed = re.compile(word + rb"(?:\s+as\b|\s*(?:#[^\n]*)?(?:[\n;),]|\Z))")
+    found = set()
+    for path in index.files_with(name):
+        content = index.read(path)
+        if not isinstance(content, bytes) or heads.search(content) or any(_gives_a_name(content, hit) for hit in renamed.finditer(content)):
+            found.add(path)
+    return frozenset(found)
+
+
+def _gives_a_name(content: bytes, hit: re.Match[bytes]) -> bool:
+    """``Name as other``, ``other = Name``, ``other = module.Name``."""
+    if b"as" in hit[0].split():
+        return True
+    before = content[content.rfind(b"\n", 0, hit.start()) + 1 : hit.start()]
+    return _ALIAS.search(before) is not None
+
+
+_ALIAS = re.compile(rb"=\s*\(?\s*(?:[\w.]+\.)?$|^\s*(?:[\w.]+\.)?$")
+
+
 def in_a_text(content: object, name: str) -> bool:
     """Whether a text may end with the name, as ``"name"`` and ``"module:name"`` do: quotes stand behind it and no word before it."""
     behind = len(name.encode())

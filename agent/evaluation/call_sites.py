@@ -13,7 +13,7 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference, called_name, references_in
 from agent.analysis.imports import importable_from
 from agent.analysis.index import Index
-from agent.analysis.mentions import calling_files, files_that_reach, in_a_text
+from agent.analysis.mentions import calling_files, files_that_derive, files_that_reach, in_a_text
 from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
 from agent.evaluation.definitions import Definitions
@@ -135,7 +135,7 @@ class CallSites:
         if cls not in self.below:
             self.below[cls] = ()
             found: dict[ClassV, None] = {}
-            for ref in self.references(cls.name) if cls.node is not None else ():
+            for ref in self.references(cls.name, files_that_derive(self.m.index, cls.name)) if cls.node is not None else ():
                 if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
                     definition = next(d for d in self.m.index.outline(ref.path).definitions if d.node is ref.statement)
                     each = self.definitions.class_of(definition)
