@@ -38,6 +38,11 @@ def changing_lines(index: Index, path: str, name: str) -> tuple[int, ...]:
     return _in_file(index, f"{path}:{name}")
 
 
+def changed_at(index: Index, path: str, use: ir.Name) -> bool:
+    """Whether this one use of a variable may change what it holds."""
+    return _Following(index).changes(path, use, MAX_DEPTH)
+
+
 @once_a_word
 def _in_file(index: Index, key: str) -> tuple[int, ...]:
     path, _, name = key.rpartition(":")

@@ -39,6 +39,7 @@ class CallSites:
         self.m = m
         self.definitions = definitions
         self.by_name: dict[str, bool] = {}
+        self.by_text: dict[ir.Node, bool] = {}
         self.below: dict[ClassV, tuple[ClassV, ...]] = {}
         self.callers: dict[tuple[ir.Node, ClassV | None], list[Reference]] = {}
 
@@ -64,8 +65,14 @@ class CallSites:
         """Whether a text may name the function: ``rpc("name")``, ``getattr(x, "name")``, a getattr beside it whose name is worked out."""
         if func.name in self.by_name:
             return self.by_name[func.name]
-        self.by_name[func.name] = any(self.texts(func)) or (func.owner is not None and self.worked_out_beside(func))
+        self.by_name[func.name] = self.in_a_text(func) or (func.owner is not None and self.worked_out_beside(func))
         return self.by_name[func.name]
+
+    def in_a_text(self, func: FuncV) -> bool:
+        """Whether one may name the function."""
+        if func.node not in self.by_text:
+            self.by_text[func.node] = any(self.texts(func))
+        return self.by_text[func.node]
 
     def texts(self, func: FuncV) -> Iterator[Reference]:
         """Texts that may name the function, but for its own and what a module's globals hold."""
@@ -78,8 +85,12 @@ class CallSites:
 
     def worked_out_beside(self, func: FuncV) -> bool:
         """Whether the module of a method calls methods by names that it works out."""
+        return next(self.worked_out_lines(func), None) is not None
+
+    def worked_out_lines(self, func: FuncV) -> Iterator[int]:
+        """Where it does."""
         source = func.module.ir.source if func.module.ir is not None else b""
-        return _WORKED_OUT.search(source) is not None
+        return (source.count(b"\n", 0, found.start()) + 1 for found in _WORKED_OUT.finditer(source))
 
     def _call_sites(self, func: FuncV, owner: ClassV | None) -> Iterator[Reference]:
         among = files_that_reach(self.m.index, func.name) | {func.module.path} if func.owner is None else None

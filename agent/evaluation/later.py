@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from agent.analysis import ir
 from agent.analysis.arguments import arguments
 from agent.analysis.around_line import in_function_of_no_class
-from agent.analysis.attribute_names import may_write
 from agent.analysis.callers import Reference
 from agent.analysis.effects import outside_names
 from agent.analysis.environment_writers import EnvironmentWriter, environment_writers
@@ -30,8 +29,9 @@ from agent.analysis.writers import REFLECTIVE, changed_in_place, global_items, h
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.frames import Frame
+from agent.evaluation.handed_in import HandedIn
 from agent.evaluation.models.argument_parser import command_line
-from agent.evaluation.occasions import MAX_CLIMB, Occasions, puts_back, taken_before
+from agent.evaluation.occasions import MAX_CLIMB, Occasions, called_by_nobody, is_a_copy, puts_back, taken_before
 from agent.evaluation.receivers import snake_case
 from agent.evaluation.runs import MAKING
 from agent.evaluation.state import Cell, Location, Place, State
@@ -86,6 +86,7 @@ class Later:
         self.followed = frozenset(demand.m.entered)
         self.marks = demand.m.marks
         self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed, self._held_by)
+        self.handed_in = HandedIn(self.occasions)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
@@ -235,7 +236,7 @@ class Later:
             if receiver in ("self", "cls"):
                 meant = self._in_class(path, line, cls) or (bool(written or self.named_in(path, cls)) and self.outside_classes(path, line))
             elif holds_self(index, path, receiver) and self._in_class(path, line, cls):
-                meant = True
+                meant = not is_a_copy(index, path, line, receiver)
             else:
                 so = receiver in own if own is not None else called_so(receiver, called)
                 meant = by_any_name or so or holds_one(index, path, receiver, (base.name for base in cls.mro))
@@ -244,9 +245,18 @@ class Later:
                     meant = False
                 if not meant:
                     self.m.assume("attributes that are written through names of other kinds belong to other objects")
-            if meant and (written or may_write(index, path, line, name)):
+            if meant and (written or self._under_that_name(path, line, name, receiver, cls, called)):
                 found.append(_Writer(path, line, receiver, not written and self._in_class(path, line, cls)))
         return found
+
+    def _under_that_name(self, path: str, line: int, name: str, receiver: str, cls: ClassV, called: set[str]) -> bool:
+        """Whether a ``setattr`` may write the attribute; one on ``self`` is asked by the objects that its method is called on."""
+
+        def elsewhere(site: Reference) -> bool:
+            held = site.receiver.id if isinstance(site.receiver, ir.Name) and receiver in ("self", "cls") else ""
+            return held not in ("", "self", "cls") and self._given_others(site.path, site.line, held, cls, called)
+
+        return self.handed_in.may_write(path, line, name, strict=self.strict, elsewhere=elsewhere)
 
     def _own_names(self, obj: Instance) -> frozenset[str] | None:
         """All names for an object that a run made and nothing hands on under others."""
@@ -331,7 +341,8 @@ class Later:
             return []
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
             return []
-        if function is not None and not self.strict and self.occasions.passed_by(writer.path, function):
+        idle = self.occasions.idle(writer.path, function) if function is not None and not self.strict else None
+        if idle == ():
             return []
         if function is not None and (not self.strict or writer.own) and self._while_made(owner, writer.path, function):
             return []
@@ -344,8 +355,11 @@ class Later:
         if function is not None and self.occasions.for_a_while(writer.path, function, name):
             self.m.assume(f"outside of `with {function.name}(...)`, which puts {name} back at its end ({writer.path}:{writer.line})")
             return []
-        if function is not None and self.occasions.uncalled(writer.path, function):
-            self.m.assume(f"nobody from outside of the tree calls {function.name}() ({writer.path}:{function.line})")
+        if idle is None and function is not None and self.occasions.uncalled(writer.path, function):
+            idle = (called_by_nobody(writer.path, function),)
+        if idle is not None:
+            for each in idle:
+                self.m.assume(each)
             return []
         asked = function is not None and not self.strict and _given(statement, function)
         if asked and function is not None and self.occasions.on_request(writer.path, function):

@@ -79,14 +79,20 @@ def _is_handed_on(index: Index, ref: Reference) -> bool:
 
 
 def alias_calls(index: Index, ref: Reference) -> list[Reference] | None:
-    """``X(...)`` after ``X = Class if ... else Other``: the calls of a variable that holds the class; None where more is done with it."""
+    """``X(...)`` after ``X = Class if ... else Other``: the calls of a variable that holds the class; None where more is done with it.
+
+    Also ``x(...)`` after ``x = getattr(y, "method", None)``.
+    """
     function = ref.chain[-1] if ref.chain else None
     statement = ref.statement
     if not isinstance(function, ir.FunctionDef) or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0]
     values = [statement.value.body, statement.value.orelse] if isinstance(statement.value, ir.IfExp) else [statement.value]
-    if not isinstance(target, ir.Name) or all(value is not ref.node for value in values):
+    named = [
+        value.args[1] for value in values if isinstance(value, ir.Call) and dotted_text(value.func) == "getattr" and len(value.args) > 1
+    ]
+    if not isinstance(target, ir.Name) or all(value is not ref.node for value in (*values, *named)):
         return None
     outline = index.outline(ref.path)
     calls = []
@@ -99,7 +105,7 @@ def alias_calls(index: Index, ref: Reference) -> list[Reference] | None:
         if isinstance(around, ir.Call) and around.func is node and index.enclosing(ref.path, node.line)[-1:] == (function,):
             held = holder(outline, around)
             calls.append(replace(ref, kind="call", role="alias", node=node, call=around, statement=held, line=around.line, receiver=None))
-        elif not isinstance(around, ir.Assign) or node not in around.targets:
+        elif not isinstance(around, ir.Compare) and not (isinstance(around, ir.Assign) and node in around.targets):
             return None
     return calls
 

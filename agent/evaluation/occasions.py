@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import only_as_program
+from agent.analysis.effects import outside_names
 from agent.analysis.index import Index
-from agent.analysis.resolve import dotted_text
+from agent.analysis.resolve import dotted_text, root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.writers import receivers_by_text, writers_in
@@ -17,7 +18,7 @@ from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
 from agent.evaluation.makers import tells_others
 from agent.evaluation.runs import Making
-from agent.evaluation.values import AV, ClassV, Instance, candidates
+from agent.evaluation.values import AV, ClassV, FuncV, Instance, candidates
 
 MAX_CLIMB = 6
 FEW_FILES = 12
@@ -41,14 +42,23 @@ class Occasions:
         self.call_sites = call_sites
         self.followed = followed
         self.held_by = held_by
-        self._never: dict[ir.Node, bool] = {}
+        self._idle: dict[ir.Node, tuple[str, ...] | None] = {}
         self._asked: dict[ir.Node, bool] = {}
         self._uncalled: dict[ir.Node, bool] = {}
         self._working_out = 0
 
-    def passed_by(self, path: str, function: ir.FunctionDef) -> bool:
-        """Whether every call of the function stands in one that the forward run followed to its end without making the call."""
-        return self._once(self._never, function, False, lambda: self._every_site_passed(path, function))
+    def idle(self, path: str, function: ir.FunctionDef) -> tuple[str, ...] | None:
+        """What has to be assumed for no call of the function to be made; None where one may be.
+
+        Each stands in a function that the forward run followed to its end without making the call, or in one that nothing calls.
+        """
+        if function not in self._idle:
+            self._idle[function] = None
+            found = self._idle[function] = self._every_site_idle(path, function)
+            if self._working_out:
+                del self._idle[function]
+            return found
+        return self._idle[function]
 
     def _once(self, known: dict[ir.Node, bool], function: ir.Node, meanwhile: bool, ask: Callable[[], bool]) -> bool:
         """What was found before, or ``meanwhile`` where that is asked of itself.
@@ -63,17 +73,21 @@ class Occasions:
             del known[function]
         return found
 
-    def _every_site_passed(self, path: str, function: ir.FunctionDef) -> bool:
+    def _every_site_idle(self, path: str, function: ir.FunctionDef) -> tuple[str, ...] | None:
         sites = self.sites(path, function)
         if not sites or function in self.followed:
-            return False
+            return None
+        assumed: tuple[str, ...] = ()
         for site in sites:
             caller = site.chain[-1] if site.chain else None
             if site.kind != "call" or not isinstance(caller, ir.FunctionDef) or caller in self.m.unfollowed or caller in self.m.detached:
-                return False
-            if caller not in self.followed and not self.passed_by(site.path, caller):
-                return False
-        return True
+                return None
+            if caller not in self.followed:
+                idle = self.idle(site.path, caller)
+                if idle is None and not self.uncalled(site.path, caller):
+                    return None
+                assumed += (called_by_nobody(site.path, caller),) if idle is None else idle
+        return assumed
 
     def on_request(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether every way to the function begins with a message from outside.
@@ -162,8 +176,15 @@ class Occasions:
             return False
         if any(_routes(decorator) for decorator in function.decorators):
             return True
-        sites = self.sites(path, function)
+        sites = self._sites(path, function, lambda func: self._named_outside(func, depth))
         return sites is not None and all(self._site_begins_outside(site, depth) or self._on_another(site, path, function) for site in sites)
+
+    def _named_outside(self, func: FuncV, depth: int) -> bool:
+        """Whether the methods beside it that are called by a name that is worked out are so where a message names them."""
+        path = func.module.path
+        around = [self.m.index.enclosing(path, line) for line in self.call_sites.worked_out_lines(func)]
+        naming = [next((node for node in reversed(each) if isinstance(node, ir.FunctionDef)), None) for each in around]
+        return all(each is not None and self._begins_outside(path, each, depth + 1) for each in naming)
 
     def _site_begins_outside(self, site: Reference, depth: int) -> bool:
         caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
@@ -196,9 +217,12 @@ class Occasions:
 
     def sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
         """Every reference; None where there may be others."""
+        return self._sites(path, function, lambda func: not self.call_sites.worked_out_beside(func))
+
+    def _sites(self, path: str, function: ir.FunctionDef, none_by_worked_out_name: Callable[[FuncV], bool]) -> list[Reference] | None:
         definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
         found = self.definitions.function(definition) if definition is not None else None
-        if found is None or self.call_sites.called_by_name(found[0]):
+        if found is None or self.call_sites.in_a_text(found[0]) or not (found[1] is None or none_by_worked_out_name(found[0])):
             return None
         sites = self.call_sites.of(*found)
         return sites if len(sites) < MAX_LISTED else None
@@ -219,6 +243,11 @@ class Occasions:
         self._working_out -= 1
         kinds = [each.cls if isinstance(each, Instance) else None for each in candidates(held)] if held is not None else []
         return bool(kinds) and all(isinstance(each, ClassV) and owner not in each.mro and each not in owner.mro for each in kinds)
+
+
+def called_by_nobody(path: str, function: ir.FunctionDef) -> str:
+    """The assumption behind ``Occasions.uncalled``."""
+    return f"nobody from outside of the tree calls {function.name}() ({path}:{function.line})"
 
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
@@ -277,6 +306,21 @@ def _kept_in_variable(function: ir.FunctionDef, variable: str, name: str) -> boo
     bound = [each for each in statements(function.body) if binds(each, variable)]
     named = [each for each in walk(function) if variable in (getattr(each, "id", None), getattr(each, "name", None))]
     return len(receivers) == 1 and None not in receivers and len(bound) == 1 and len(named) == uses
+
+
+def is_a_copy(index: Index, path: str, line: int, name: str) -> bool:
+    """Whether a variable of the function is bound to nothing but copies that a library makes: ``y = deepcopy(x)``, ``replace(x, a=1)``."""
+    function = next((node for node in reversed(index.enclosing(path, line)) if isinstance(node, ir.FunctionDef)), None)
+    binding = [each for each in statements(function.body) if binds(each, name)] if function is not None else []
+    known = function is not None and all(param.name != name for param in function.params)
+    return known and bool(binding) and all(_copies(each, outside_names(index, path)) for each in binding)
+
+
+def _copies(statement: ir.Stmt, outside: Container[str]) -> bool:
+    call = statement.value if isinstance(statement, ir.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(call, ir.Call) or root_name(call.func) not in outside:
+        return False
+    return (dotted_text(call.func) or "").rpartition(".")[2] in ("copy", "deepcopy", "replace")
 
 
 def _copied(value: ir.Expr) -> ir.Expr:
