@@ -12,6 +12,8 @@ _ASKING = ("getattr", "vars")
 _BY_TEXT = ("import_module", "__import__", "modules", "runpy")
 _ASKED = re.compile(rb"\(\s*(?:[\w.]+\.)?(\w+)\s*(?:\)|,\s*(?![\"']\w+[\"']\s*[,)]))")
 """After ``getattr`` or ``vars``: of what, where the name is not written there."""
+BY_NAME = re.compile(rb"\bglobals\(\)\s*(?:\[|\.get\()|\b(?:vars\(|locals\()\)|\bmodules\[\s*__name__\s*\]")
+"""A module that takes its own names by text."""
 _IMPORTS = re.compile(rb"import_module|__import__|sys\.modules|runpy")
 _QUOTED = re.compile(rb"[\"']([A-Za-z_][\w.]*)[\"']")
 

@@ -16,9 +16,12 @@ from agent.analysis.index import Index
 from agent.analysis.mentions import calling_files, files_that_derive, files_that_reach, in_a_text
 from agent.analysis.other_programs import programs_with
 from agent.analysis.resolve import dotted_text
+from agent.analysis.scopes import bound_names, scope_of
+from agent.analysis.walk import walk
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
-from agent.evaluation.makers import alias_calls, unnamed_maker
+from agent.evaluation.makers import followed_calls, heeding, unnamed_maker
+from agent.evaluation.tables import Tables
 from agent.evaluation.values import ClassV, FuncV
 
 MAX_LISTED = 100
@@ -38,6 +41,12 @@ class CallSites:
     def __init__(self, m: Machine, definitions: Definitions) -> None:
         self.m = m
         self.definitions = definitions
+        self.tables = Tables(
+            m.index,
+            lambda: self.importable,
+            self.references,
+            lambda module, expression: definitions.runs.in_module(module, lambda: m.eval(expression)),
+        )
         self.by_name: dict[str, bool] = {}
         self.by_text: dict[ir.Node, bool] = {}
         self.below: dict[ClassV, tuple[ClassV, ...]] = {}
@@ -101,14 +110,40 @@ class CallSites:
                 continue
             if ref.kind not in ("call", "value", "super"):
                 continue
+            looked_up = self.tables.calls_of_value(ref) if owner is None else None
+            if looked_up is not None:
+                yield from (each for each in looked_up if each.call is not None and may_accept(func, each.call))
+                continue
             if owner is not None and not self._may_receive(ref, owner):
                 continue
-            if owner is None and ref.receiver is not None and isinstance(ref.receiver, ir.Name) and ref.receiver.id in ("self", "cls"):
+            if owner is None and (_on_self(ref) or self._namesake(ref, func)):
                 continue
             if ref.call is not None and not may_accept(func, ref.call):
                 continue
             if not self._in_another_program(ref):
                 yield ref
+        yield from self.registered(func) or ()
+
+    def registered(self, func: FuncV) -> tuple[Reference, ...] | None:
+        """Calls of what is looked up in the tables where the decorators of a function put it; None where they may do more with it."""
+        heard = [each for each in getattr(func.node, "decorators", ()) if not _lets_through(each)]
+        return self.tables.calls_of_decorated(func.module, heard) if func.owner is None or not heard else None
+
+    def called_as_it_is(self, func: FuncV) -> bool:
+        """Whether every decorator lets callers' arguments through as they are, and calls the function with no others."""
+        return handed_on_unchanged(func) or self.registered(func) is not None
+
+    def _namesake(self, ref: Reference, func: FuncV) -> bool:
+        """Whether a bare name means something else: what a function around it binds, or a function that its own module defines."""
+        if not isinstance(ref.node, ir.Name):
+            return False
+        bound = (_bound_by(each, ref.node.id) for each in reversed(ref.chain) if isinstance(each, ir.FunctionDef))
+        here = next((each for each in bound if each is not None), None)
+        if here is not None:
+            return here
+        body = self.m.index.module(ref.path).body
+        binding = [each for each in body if ref.node.id in bound_names(each)]
+        return ref.path != func.module.path and bool(binding) and all(isinstance(each, (ir.FunctionDef, ir.ClassDef)) for each in binding)
 
     def _in_another_program(self, ref: Reference) -> bool:
         """Whether the place runs only where another module than the launch's is the program."""
@@ -172,11 +207,13 @@ class CallSites:
 
     def _constructor_sites(self, owner: ClassV, cls: ClassV, seen: set[ClassV]) -> Iterator[Reference]:
         """Calls that give ``owner.__init__`` its arguments for objects of ``cls``, which has no other."""
-        unnamed = unnamed_maker(self.m.index, self.importable, self.references, cls)
+        unnamed = unnamed_maker(self.m.index, self.importable, self.references, self.tables, cls)
         used = [ref for ref in self.references(cls.name) if not self._in_another_program(ref)]
         yield from (ref for ref in used if ref.kind == "call")
         for ref in used:
-            yield from (alias_calls(self.m.index, ref) or ()) if ref.kind == "value" else ()
+            yield from (followed_calls(self.m.index, self.tables, ref) or ()) if ref.kind == "value" else ()
+        if cls.node is not None:
+            yield from self.tables.calls_of_decorated(cls.module, heeding(cls.node)) or ()
         if unnamed is not None:
             yield unnamed
         for ref in used:
@@ -205,6 +242,18 @@ class CallSites:
         for ref in self.references(cls.name):
             if ref.kind == "base" and isinstance(ref.statement, ir.ClassDef):
                 yield from self._subclass_sites(owner, ref, seen)
+
+
+def _on_self(ref: Reference) -> bool:
+    return isinstance(ref.receiver, ir.Name) and ref.receiver.id in ("self", "cls")
+
+
+def _bound_by(function: ir.FunctionDef, name: str) -> bool | None:
+    """Whether the function itself binds the name to something else than what it imports; None where it does not bind it."""
+    if name not in scope_of(function).local:
+        return None
+    imports = (node for node in walk(function) if isinstance(node, (ir.Import, ir.ImportFrom)))
+    return not any(name in bound_names(each) for each in imports)
 
 
 def _for_a_call(ref: Reference) -> bool:
@@ -238,11 +287,12 @@ def _fits(params: list[ir.Param], call: ir.Call) -> bool:
 
 def handed_on_unchanged(func: FuncV) -> bool:
     """Whether every decorator lets callers' arguments through as they are, and calls the function with no others."""
-    for decorator in getattr(func.node, "decorators", ()):
-        text = dotted_text(decorator.func if isinstance(decorator, ir.Call) else decorator) or "?"
-        if text.rpartition(".")[2] not in _UNCHANGED and not text.startswith(_UNCHANGED_FROM):
-            return False
-    return True
+    return all(map(_lets_through, getattr(func.node, "decorators", ())))
+
+
+def _lets_through(decorator: ir.Expr) -> bool:
+    text = dotted_text(decorator.func if isinstance(decorator, ir.Call) else decorator) or "?"
+    return text.rpartition(".")[2] in _UNCHANGED or text.startswith(_UNCHANGED_FROM)
 
 
 _UNCHANGED = frozenset(

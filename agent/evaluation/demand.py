@@ -17,6 +17,7 @@ from agent.evaluation.parameters import Parameters
 from agent.evaluation.passed_over import PassedOver
 from agent.evaluation.receivers import Receivers
 from agent.evaluation.runs import Runs
+from agent.evaluation.unreached import Unreached
 from agent.evaluation.values import AV, ClassV, Instance
 from agent.evaluation.written_attributes import WrittenAttributes
 
@@ -35,9 +36,11 @@ class Demand:
         self.definitions = Definitions(m, self.runs)
         self.call_sites = CallSites(m, self.definitions)
         self.parameters = Parameters(m, self.effort, self.receivers, self.runs, self.definitions, self.call_sites)
+        self.unreached = Unreached(m, self.effort, self.receivers, self.runs, self.definitions, self.call_sites, self.parameters.reaches)
         self.later = Later(self)
         self.attributes = WrittenAttributes(self)
         self.passed_over = PassedOver(self)
+        self.effort.kept = (self.attributes.known, self.parameters.known, self.unreached.known)
         m.demand = self
         m.drained = False
         m.limit = 1 << 60
@@ -46,11 +49,11 @@ class Demand:
 
     def begin(self) -> None:
         """A new question: fuel and assumptions are its own, and what an earlier one had to cut short is worked out anew."""
-        self.effort.begin(self.attributes.known, self.parameters.known)
+        self.effort.begin()
 
     def try_again(self) -> None:
         """The same question with more fuel: what was cut short for lack of it is worked out anew."""
-        self.effort.forget_cut(self.attributes.known, self.parameters.known)
+        self.effort.forget_cut()
 
     def answers_for(self, obj: Instance) -> bool:
         """Whether what code beyond the question writes on the object is found when it is read; not of one that the question made itself."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import AV
 
 MAX_NESTING = 9
 TOTAL_FUEL = 24_000
@@ -23,21 +22,25 @@ class Effort:
         self.total = 0
         self.limit = TOTAL_FUEL
         self.cuts = 0
+        self.longest: int | None = None
+        """Statements that one run may take within a look that is to be short."""
+        self.kept: tuple[dict[Any, Any], ...] = ()
+        """What questions keep."""
         self.pending: set[object] = set()
         self.provisional: set[object] = set()
         self.assumed = dict(m.assumptions)
         self.rests: dict[object, dict[str, None]] = {}
         """What each value that is kept rests on."""
 
-    def begin(self, *kept: dict[Any, AV]) -> None:
+    def begin(self) -> None:
         """A new question: of the values that are ``kept``, those that an earlier one had to cut short are worked out anew."""
         self.total = 0
         self.m.assumptions = dict(self.assumed)
-        self.forget_cut(*kept)
+        self.forget_cut()
 
-    def forget_cut(self, *kept: dict[Any, AV]) -> None:
+    def forget_cut(self) -> None:
         """Values that had to be cut short are worked out anew when they are next asked for."""
-        for known in kept:
+        for known in self.kept:
             for key in self.provisional.intersection(known):
                 del known[key]
         self.provisional.clear()
@@ -50,6 +53,21 @@ class Effort:
             yield
         finally:
             self.limit = kept
+
+    @contextmanager
+    def look(self, statements: int) -> Iterator[None]:
+        """A short look: what it has to cut short is forgotten with it, so that nothing else rests on that."""
+        longest, calls, before = self.longest, self.m.call_fuel, set(self.provisional)
+        self.longest = statements if longest is None else min(longest, statements)
+        self.m.call_fuel = min(calls, self.longest)
+        try:
+            with self.at_most(statements):
+                yield
+        finally:
+            self.longest, self.m.call_fuel = longest, calls
+            for known in self.kept:
+                for key in (self.provisional - before).intersection(known):
+                    del known[key]
 
     @contextmanager
     def apart(self, statements: int) -> Iterator[None]:

@@ -240,6 +240,8 @@ class Machine:
             return True
         self.steps += 1
         if self.steps > frame.deadline:
+            if self.demand is not None and self.demand.effort.longest is not None:
+                self.demand.effort.cuts += 1
             raise TooLong(frame)
         if self.steps > self.limit:
             self.drained = True

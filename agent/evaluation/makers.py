@@ -9,10 +9,11 @@ from dataclasses import replace
 from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.index import Index
-from agent.analysis.looked_up import looking_up
+from agent.analysis.looked_up import BY_NAME, looking_up
 from agent.analysis.outline import Parents, holder
 from agent.analysis.resolve import dotted_text
 from agent.analysis.walk import walk
+from agent.evaluation.tables import Tables
 from agent.evaluation.values import ClassV
 
 Refer = Callable[[str], Iterator[Reference]]
@@ -33,7 +34,6 @@ _HEEDLESS_BASES = (
 )
 """Libraries whose classes keep no list of what derives from them in order to make such objects."""
 _BY_ANNOTATION = ("pydantic", "msgspec", "sqlmodel", "strawberry")
-_BY_NAME = re.compile(rb"\bglobals\(\)\s*(?:\[|\.get\()|\b(?:vars\(|locals\()\)|\bmodules\[\s*__name__\s*\]")
 
 
 def makes_itself(cls: ClassV) -> bool:
@@ -41,19 +41,35 @@ def makes_itself(cls: ClassV) -> bool:
     return any(base.node is not None and _MAKES_ITSELF.search(_text(base)) for base in cls.mro)
 
 
-def unnamed_maker(index: Index, importable: frozenset[str], refer: Refer, cls: ClassV) -> Reference | None:
-    """A place through which an object of the class itself may be made without its name being called; None where there is none."""
+def unnamed_maker(index: Index, importable: frozenset[str], refer: Refer, tables: Tables, cls: ClassV) -> Reference | None:
+    """A place through which an object of the class itself may be made without its name being called; None where there is none.
+
+    A table whose lookups are followed is none.
+    """
     node = cls.node
     module = cls.module.ir
     if node is None or module is None:
         return None
     here = _place(module, node)
-    if makes_itself(cls) or tells_others(cls) or _BY_NAME.search(module.source):
+    if makes_itself(cls) or tells_others(cls, tables) or BY_NAME.search(module.source):
         return here
-    handed = next((ref for ref in refer(cls.name) if _is_handed_on(index, ref) or _asks_a_library(index, ref, cls)), None)
+    handed = next((ref for ref in refer(cls.name) if _is_handed_on(index, tables, ref) or _asks_a_library(index, ref, cls)), None)
     if handed is not None:
         return replace(handed, kind="value", call=None)
-    return here if _listed_by_a_base(cls, refer) or not importable.isdisjoint(looking_up(index, cls.module.dotted)) else None
+    return here if _found_without_its_name(index, importable, refer, cls) else None
+
+
+def unseen_ways(index: Index, importable: frozenset[str], refer: Refer, tables: Tables, cls: ClassV) -> bool:
+    """Whether somebody may have the class who has it from no place that names it."""
+    module = cls.module.ir
+    if cls.node is None or module is None or tells_others(cls, tables) or BY_NAME.search(module.source):
+        return True
+    asked = any(ref.kind == "annotation" and _asks_a_library(index, ref, cls) for ref in refer(cls.name)) if cls.opaque else False
+    return asked or _found_without_its_name(index, importable, refer, cls)
+
+
+def _found_without_its_name(index: Index, importable: frozenset[str], refer: Refer, cls: ClassV) -> bool:
+    return _listed_by_a_base(cls, refer) or not importable.isdisjoint(looking_up(index, cls.module.dotted))
 
 
 def hands_on(index: Index, ref: Reference) -> bool:
@@ -74,8 +90,14 @@ def hands_on(index: Index, ref: Reference) -> bool:
     return not isinstance(around, (ir.Attribute, ir.Compare, ir.Handler))
 
 
-def _is_handed_on(index: Index, ref: Reference) -> bool:
-    return hands_on(index, ref) and alias_calls(index, ref) is None
+def _is_handed_on(index: Index, tables: Tables, ref: Reference) -> bool:
+    return hands_on(index, ref) and followed_calls(index, tables, ref) is None
+
+
+def followed_calls(index: Index, tables: Tables, ref: Reference) -> list[Reference] | None:
+    """The calls of a variable that holds the class, or of what is looked up in the table that does; None where more is done with it."""
+    found = tables.calls_of_value(ref)
+    return list(found) if found is not None else alias_calls(index, ref)
 
 
 def alias_calls(index: Index, ref: Reference) -> list[Reference] | None:
@@ -120,6 +142,13 @@ def _asks_a_library(index: Index, ref: Reference, cls: ClassV) -> bool:
     return isinstance(around, ir.Attribute) and ref.kind == "value" and not any(around.attr in base.names for base in cls.mro)
 
 
+def only_asked(ref: Reference) -> bool:
+    """``isinstance(x, Class)``: it makes nothing."""
+    calls = (node for node in walk(ref.statement) if isinstance(node, ir.Call) and isinstance(node.func, ir.Name))
+    asking = (call for call in calls if call.func.id in ("isinstance", "issubclass"))  # type: ignore[attr-defined]
+    return ref.kind == "value" and any(ref.node in walk(call) for call in asking)
+
+
 def _only_asked(node: ir.Node, parents: Parents) -> bool:
     """Within the arguments of ``isinstance`` and its like, also as one of several; or within a type that is written out."""
     at = parents.get(node)
@@ -144,13 +173,20 @@ def _text(cls: ClassV) -> bytes:
     return module.source[cls.node.start_byte : cls.node.end_byte] if module is not None and cls.node is not None else b""
 
 
-def _known_decorators(node: ir.ClassDef) -> bool:
-    return all((dotted_text(each.func if isinstance(each, ir.Call) else each) or "?") in _KEEPS_TO_ITSELF for each in node.decorators)
+def heeding(node: ir.ClassDef) -> list[ir.Expr]:
+    """The decorators of a class that may hand it to somebody."""
+    return [
+        each for each in node.decorators if (dotted_text(each.func if isinstance(each, ir.Call) else each) or "?") not in _KEEPS_TO_ITSELF
+    ]
 
 
-def tells_others(cls: ClassV) -> bool:
-    """Whether a decorator, a base or a metaclass of the tree hears of the class when it is defined."""
-    if cls.node is not None and not _known_decorators(cls.node):
+def tells_others(cls: ClassV, tables: Tables | None = None) -> bool:
+    """Whether a decorator, a base or a metaclass of the tree hears of the class when it is defined.
+
+    ``tables``: one that only puts the class into a table whose lookups are followed does not count.
+    """
+    heard = heeding(cls.node) if cls.node is not None else []
+    if heard and (tables is None or tables.calls_of_decorated(cls.module, heard) is None):
         return True
     if any(not base.startswith(_HEEDLESS_BASES) for base in cls.opaque) or any(
         isinstance(base.kwargs.get("metaclass"), ClassV) for base in cls.mro

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from agent.analysis import ir
-from agent.analysis.callers import Reference
+from agent.analysis.callers import Reference, called_name
 from agent.analysis.control import only_as_program
 from agent.analysis.outline import Parents
+from agent.analysis.resolve import dotted_text
+from agent.analysis.scopes import binds
 from agent.analysis.walk import walk
 from agent.analysis.writers import may_change
-from agent.evaluation.call_sites import CallSites, handed_on_unchanged
+from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.effort import Effort
 from agent.evaluation.machine import Machine
-from agent.evaluation.makers import alias_calls, unnamed_maker
+from agent.evaluation.makers import followed_calls, heeding, only_asked, unnamed_maker
 from agent.evaluation.modules import import_module
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.runs import Reads, Runs
-from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, FuncV, ListObj, ModuleV, Unk, given, may_lack, one_of
-from agent.evaluation.watch import Watch
+from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, FuncV, ListObj, ModuleV, Unk, given, may_lack, one_of, same
+from agent.evaluation.watch import Beside, Watch
 
 MAX_MAKERS = 6
 MAX_SITES = 24
 """Call sites over which an argument is joined."""
+
+
+class Row(NamedTuple):
+    """A parameter of a function, and a call that may give it."""
+
+    func: FuncV
+    owner: ClassV | None
+    param: ir.Param
+    site: Reference
 
 
 class Parameters:
@@ -86,34 +100,86 @@ class Parameters:
         return self.definitions.class_of(top[0]) or ABSENT if len(top) == 1 else ABSENT
 
     def _over_sites(self, func: FuncV, owner: ClassV | None, param: ir.Param, context: Context) -> AV:
-        if not handed_on_unchanged(func):
-            return Unk(f"{param.name} of {func.qualname}(), which is decorated")
-        if owner is not None and self.call_sites.worked_out_beside(func):
-            return Unk(f"{param.name} of {func.qualname}(), which may be called by a name that is worked out")
-        constructor = owner is not None and func.name in ("__init__", "__new__")
-        sites = [context.site] if constructor and context.site is not None else self.call_sites.of(func, owner)
-        if len(sites) > MAX_SITES:
-            return Unk(f"{param.name} of {func.qualname}() has {len(sites)} call sites")
+        one = context.site if owner is not None and func.name in ("__init__", "__new__") else None
+        rows = [Row(func, owner, param, one)] if one is not None else list(self._rows(func, owner, param))
+        closed = next((row for row in rows if isinstance(row, Unk)), None)
+        if closed is not None:
+            return closed
+        found = [row for row in rows if isinstance(row, Row)]
+        silent = [row for row in found if one is None and _gives_nothing(row)]
+        telling = list({_given_at(row): row for row in found if row not in silent}.values())
+        if len(telling) > MAX_SITES:
+            return Unk(f"{param.name} of {func.qualname}() has {len(found)} call sites")
         values: list[AV] = []
-        for site in sites:
-            values += self._at_site(func, owner, param, site, context.outer or ANY)
-        if not sites:
+        for row in telling:
+            values += self._at_site(*row, context.outer or ANY)
+            if any(isinstance(value, Unk) and not value.typ for value in values):
+                return one_of(values)
+        defaults = [self._default(row.func, row.param.name) for row in silent]
+        if silent and (len(found) > MAX_SITES or _adds_nothing(values, defaults)):
+            return one_of([*values, *defaults])  # whether these calls are made adds nothing, or is too much to ask
+        for row in silent:
+            values += self._at_site(*row, context.outer or ANY)
+        if not found:
             return Unk(f"{param.name} of {func.qualname}(): no caller was found")
         if not values:
-            if constructor and context.site is not None:
+            if one is not None:
                 self.unreached.add(context)
             return Unk(f"{param.name} of {func.qualname}(): no call site is reached")
         return one_of(values)
 
+    def _rows(self, func: FuncV, owner: ClassV | None, param: ir.Param) -> Iterator[Row | Unk]:
+        """The calls that give the argument.
+
+        Where a function of the same name hands on its own, ``self.inner.put(item)`` in ``put(self, item)``, those of that function instead:
+        by their names each may call any of them, so that none could be worked out before the others.
+        """
+        group = [(func, owner, param)]
+        for each in group:
+            yield from self._not_followed(*each)
+            sites = self.call_sites.of(each[0], each[1])
+            if len(sites) >= MAX_LISTED:  # there may be others
+                yield Unk(f"{param.name} of {func.qualname}() has {len(sites)} call sites or more")
+            for site in sites:
+                row = Row(*each, site)
+                giver = self._hands_on(row)
+                if giver is None:
+                    yield row
+                elif not any(giver[0].node is other[0].node and giver[2] is other[2] for other in group):
+                    group.append(giver)
+
+    def _not_followed(self, func: FuncV, owner: ClassV | None, param: ir.Param) -> Iterator[Unk]:
+        if not self.call_sites.called_as_it_is(func):
+            yield Unk(f"{param.name} of {func.qualname}(), which is decorated")
+        elif owner is not None and self.call_sites.worked_out_beside(func):
+            yield Unk(f"{param.name} of {func.qualname}(), which may be called by a name that is worked out")
+
+    def _hands_on(self, row: Row) -> tuple[FuncV, ClassV | None, ir.Param] | None:
+        """The parameter that a call in a function of the same name gives as it came."""
+        around, call = (row.site.chain or (None,))[-1], row.site.call
+        if not isinstance(around, ir.FunctionDef) or around.name != row.func.name or row.site.kind != "call" or call is None:
+            return None
+        given = _watch(row).expressions(call)
+        names = {each.id for each in given if isinstance(each, ir.Name)}
+        param = next((each for each in around.params if {each.name} == names and each.kind in ("posonly", "normal", "kwonly")), None)
+        outline = self.m.index.outline(row.site.path)
+        if (
+            len(given) != 1
+            or param is None
+            or not _on_object(row.site)
+            or _made_later(outline.parents, call)
+            or any(binds(each, param.name) for each in around.body)
+        ):
+            return None
+        definition = next((each for each in outline.definitions if each.node is around), None)
+        found = self.definitions.function(definition) if definition is not None else None
+        return (*found, param) if found is not None else None
+
     def _at_site(self, func: FuncV, owner: ClassV | None, param: ir.Param, site: Reference, context: Context) -> list[AV]:
         """The argument at one call site: nothing where the site is never reached."""
-        params = [p for p in func.node.params if p.kind in ("posonly", "normal")]
-        skip = owner is not None and not _decorated(func, "staticmethod")
         if site.kind == "value" and not self._as_target(site):
             return [Unk(f"{param.name} of {func.qualname}(), which is handed on at {site.path}:{site.line}")]
-        watch = Watch(param.name, params.index(param) - skip if param in params else -1, site.kind == "value")
-        watch.made = owner if site.role == "alias" else None
-        watch.method = func.name if owner is not None and not _decorated(func, "staticmethod", "classmethod") else ""
+        watch = _watch(Row(func, owner, param, site))
         if not self.reaches(site, watch, context):
             return [Unk(f"{param.name} of {func.qualname}(): the call at {site.path}:{site.line} was not followed")]
         if watch.seen and self._on_nobody(site, owner):
@@ -152,16 +218,17 @@ class Parameters:
         return self.unmade.get(cls, False)
 
     def _no_site_reached(self, cls: ClassV) -> bool:
-        if unnamed_maker(self.m.index, self.call_sites.importable, self.call_sites.references, cls) is not None:
+        calls = self.call_sites
+        if unnamed_maker(self.m.index, calls.importable, calls.references, calls.tables, cls) is not None:
             return False
-        sites: list[Reference] = []
-        for ref in self.call_sites.references(cls.name):
+        sites = list(calls.tables.calls_of_decorated(cls.module, heeding(cls.node)) or ()) if cls.node is not None else []
+        for ref in calls.references(cls.name):
             if ref.kind in ("import", "annotation") or only_asked(ref):
                 continue
-            calls = alias_calls(self.m.index, ref) if ref.kind == "value" else [ref] if ref.kind == "call" else None
-            if calls is None or not ref.chain or len(sites) + len(calls) > MAX_MAKERS:
+            made = followed_calls(self.m.index, calls.tables, ref) if ref.kind == "value" else [ref] if ref.kind == "call" else None
+            if made is None or not ref.chain or len(sites) + len(made) > MAX_MAKERS:
                 return False
-            sites += calls
+            sites += made
         return all(self._never_reached(site, cls) for site in sites)
 
     def _never_reached(self, site: Reference, cls: ClassV) -> bool:
@@ -185,7 +252,7 @@ class Parameters:
         if _made_later(outline.parents, call):
             return self._reaches_later(site, found, watch, call, context)
         reads: Reads = {site.statement: (call.func, *watch.needed(call))}
-        waits: dict[ir.Node, Watch] = {call: watch}
+        waits: dict[ir.Node, Watch] = {call: watch, **_beside(site.statement, call)}
         making = watch.look_behind(chain[-1], call)
         if making is not None and watch.source is not None:
             reads[making] = tuple(keyword.value for keyword in watch.source.keywords if keyword.name == watch.name)
@@ -225,15 +292,52 @@ def or_default(value: AV, default: AV) -> AV:
     return one_of([given(value), default]) if may_lack(value) else default if value is ABSENT else value
 
 
-def only_asked(ref: Reference) -> bool:
-    """``isinstance(x, Class)``: it makes nothing."""
-    calls = (node for node in walk(ref.statement) if isinstance(node, ir.Call) and isinstance(node.func, ir.Name))
-    asking = (call for call in calls if call.func.id in ("isinstance", "issubclass"))  # type: ignore[attr-defined]
-    return ref.kind == "value" and any(ref.node in walk(call) for call in asking)
+def _position(func: FuncV, owner: ClassV | None, param: ir.Param) -> int:
+    """The place of a parameter among the arguments of a call; -1 of one that is given by its name alone."""
+    assert isinstance(func.node, ir.FunctionDef)
+    params = [each for each in func.node.params if each.kind in ("posonly", "normal")]
+    return params.index(param) - (owner is not None and not _decorated(func, "staticmethod")) if param in params else -1
 
 
 def _decorated(func: FuncV, *names: str) -> bool:
     return any(isinstance(each, ir.Name) and each.id in names for each in getattr(func.node, "decorators", ()))
+
+
+def _watch(row: Row) -> Watch:
+    """What waits for the argument at the call."""
+    func, owner, param, site = row
+    watch = Watch(param.name, _position(func, owner, param), site.kind == "value")
+    watch.made = (owner or func) if site.role == "alias" else None
+    watch.method = func.name if owner is not None and not _decorated(func, "staticmethod", "classmethod") else ""
+    return watch
+
+
+def _gives_nothing(row: Row) -> bool:
+    """Whether a call leaves the parameter at its default, by what is written there."""
+    return row.site.kind == "call" and row.site.call is not None and not _watch(row).needed(row.site.call)
+
+
+def _given_at(row: Row) -> tuple[object, ...]:
+    """What tells one place that gives an argument from others: the call, where it also gives that of another function in the same way."""
+    given = _watch(row).expressions(row.site.call) if row.site.call is not None and row.site.role != "alias" else []
+    plain = len(given) == 1 and not isinstance(given[0], ir.Starred) and _on_object(row.site)
+    return (row.site.call, *given) if plain else (row.func.node, row.site)
+
+
+def _on_object(site: Reference) -> bool:
+    """Whether what stands before the dot is no class, by the way classes are written."""
+    name = (dotted_text(site.receiver) or "?").rpartition(".")[2] if site.receiver is not None else ""
+    return name not in ("?", "cls", "__class__") and name == name.lower()
+
+
+def _adds_nothing(values: list[AV], defaults: list[AV]) -> bool:
+    return not any(isinstance(default, Unk) or any(not same(value, default) for value in values + defaults) for default in defaults)
+
+
+def _beside(statement: ir.Stmt, call: ir.Call) -> dict[ir.Node, Watch]:
+    """Other calls of the same name in the statement, ``Pair(make(a), make(b))``: skipped, as one that takes too long is."""
+    others = [node for node in walk(statement) if isinstance(node, ir.Call) and node is not call and called_name(node) == called_name(call)]
+    return {node: Beside() for node in others if called_name(node)}
 
 
 def _made_later(parents: Parents, call: ir.Call) -> bool:

@@ -12,11 +12,11 @@ from agent.analysis.syntax import statement_lines
 from agent.analysis.targets import resolve_file
 from agent.domain.verdict import ReachAnswer
 from agent.evaluation.attributes import class_attribute
-from agent.evaluation.classes import ENUM_BASES
 from agent.evaluation.definitions import underlying
-from agent.evaluation.exceptions import builtin_type, instance_of
+from agent.evaluation.exceptions import instance_of
 from agent.evaluation.machine import Machine
-from agent.evaluation.parameters import only_asked
+from agent.evaluation.makers import only_asked
+from agent.evaluation.unreached import has_outside_base
 from agent.evaluation.values import ClassV, ExternV
 from agent.evaluation.why import in_vague_handler
 
@@ -118,12 +118,12 @@ class Closed:
         if found[1] is not None and found[1].opaque == (_ACTION,):
             return function.name == "__call__" and self._parser_asked(found[1])
         if function.name == "__init__" and found[1] is not None:
-            return not _has_outside_base(found[1]) and self._never_made(found[1], depth)
+            return not has_outside_base(found[1]) and self._never_made(found[1], depth)
         if function.name.startswith("_") and function.name.endswith("_") and function.name != "__post_init__":
             return False  # Python, or an enumeration's own machinery, calls it
         if function.name == "__post_init__" and found[1] is not None and not self.engine.demand.receivers.is_record(found[1]):
             return all(ref.kind != "base" and self._site_closed(ref, depth) for ref in self._uses(found[1]))
-        if found[1] is not None and _has_outside_base(found[1]):
+        if found[1] is not None and has_outside_base(found[1]):
             return False
         if function.decorators and not all(_plain(d) for d in function.decorators):
             return False
@@ -234,11 +234,6 @@ def _same_name(ref: Reference, cls: ClassV) -> bool:
     """``Engine = LazyImport("package.engine", "Engine")``, ``__all__ = ["Engine"]``: whoever uses it uses the same name."""
     targets = ref.statement.targets if isinstance(ref.statement, ir.Assign) and ref.kind == "string" and not ref.chain else []
     return any(isinstance(target, ir.Name) and target.id in (cls.name, "__all__") for target in targets)
-
-
-def _has_outside_base(cls: ClassV) -> bool:
-    """Code outside the tree calls the methods of classes that derive from its own."""
-    return any(base not in ENUM_BASES and builtin_type(ExternV(base)) is None for base in cls.opaque)
 
 
 def _plain(decorator: ir.Expr) -> bool:

@@ -126,7 +126,8 @@ class Runs:
         frame.hollow = hollow_around(outline, criteria or (), node)
         frame.last = last_line(outline, node, criteria or (), reads)
         frame.until = _only_reached(outline, node, reads or {})
-        frame.deadline = m.steps + max(QUESTION_FUEL, m.call_fuel)
+        longest = self.effort.longest
+        frame.deadline = m.steps + (max(QUESTION_FUEL, m.call_fuel) if longest is None else longest)
         m.frame = frame
         if node.is_generator:
             frame.yields, frame.forks = [], m.forks

@@ -251,9 +251,13 @@ def _need(statement: ir.Stmt, names: set[str], attributes: set[tuple[str, str]])
 
 
 def _collect(part: ir.Node, names: set[str], attributes: set[tuple[str, str]]) -> None:
+    bound: set[ir.Node] = set()
     for node in walk(part):
-        if isinstance(node, ir.Name):
-            names.add(node.id)
+        if isinstance(node, ir.NamedExpr):
+            bound.add(node.target)  # written here: what it was before does not matter
+        elif isinstance(node, ir.Name):
+            if node not in bound:
+                names.add(node.id)
         elif isinstance(node, ir.Attribute) and isinstance(node.value, ir.Name):
             attributes.add((node.value.id, node.attr))
 

@@ -6,18 +6,18 @@ from agent.analysis import ir
 from agent.analysis.walk import walk
 from agent.evaluation.contents import entries_of
 from agent.evaluation.machine import Machine
-from agent.evaluation.values import ABSENT, AV, ClassV, Tup, Unk, candidates, given, may_lack, one_of
+from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Tup, Unk, candidates, given, may_lack, one_of
 
 
 class Watch:
     """Waits at a call for one of its arguments; ``seen`` has ABSENT for each time the call does not give it.
 
-    ``made``: the class that must be called, where the call is of a variable that may hold another.
+    ``made``: the class or function that must be called, where the call is of a variable that may hold another.
     ``method``: its name, where the function is one that takes the object first: ``Class.name(object, ...)`` gives it as an argument.
     ``source``: the ``dict(name=value, ...)`` that the call spreads, where that is all it gives; the argument is then waited for there.
     """
 
-    __slots__ = ("_gathered", "made", "method", "name", "position", "seen", "source", "spawned")
+    __slots__ = ("_gathered", "instead", "made", "method", "name", "position", "seen", "source", "spawned")
 
     def __init__(self, name: str, position: int, spawned: bool) -> None:
         self.name = name
@@ -25,7 +25,9 @@ class Watch:
         self.spawned = spawned
         self.seen: list[AV] = []
         self.source: ir.Call | None = None
-        self.made: ClassV | None = None
+        self.instead: list[AV] = []
+        """What was called where that was not ``made``."""
+        self.made: ClassV | FuncV | None = None
         self.method = ""
         self._gathered: list[AV] = []
 
@@ -64,8 +66,9 @@ class Watch:
     def note(self, m: Machine, call: ir.Call) -> None:
         """Evaluates the argument where the machine stands."""
         if self.made is not None:
-            callees = candidates(m.eval(call.func))
-            if all(isinstance(each, ClassV) and self.made not in each.mro for each in callees):
+            called = candidates(m.eval(call.func))
+            if all(_is_another(each, self.made) for each in called):
+                self.instead += called
                 return
         if self.source is not None and call is not self.source:
             self.seen.append(one_of(self._gathered) if self._gathered else Unk(f"{self.name} is given by a spread"))
@@ -114,12 +117,28 @@ class Watch:
         return unknown if any(isinstance(a, ir.Starred) for a in call.args) else one_of([*found, ABSENT])
 
 
+class Beside(Watch):
+    """Stands at a call that is not asked about, and not followed either."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("", -1, spawned=False)
+
+
 def _names(call: ir.Call, method: str) -> bool:
     """``x.method(...)``, but for ``super().method(...)``."""
     func = call.func
     if not method or not isinstance(func, ir.Attribute) or func.attr != method:
         return False
     return not (isinstance(func.value, ir.Call) and isinstance(func.value.func, ir.Name) and func.value.func.id == "super")
+
+
+def _is_another(callee: AV, wanted: ClassV | FuncV) -> bool:
+    """Whether what is called is a class or function of the tree, but not the one that is waited for, nor derived from it."""
+    if isinstance(callee, ClassV):
+        return wanted not in callee.mro
+    return isinstance(callee, FuncV) and callee.node is not wanted.node
 
 
 def _made_once(function: ir.FunctionDef, name: str) -> tuple[ir.Stmt, ir.Call] | None:

@@ -12,7 +12,7 @@ from agent.analysis.outline import Definition, Outline, holder
 from agent.analysis.walk import walk
 from agent.domain.errors import TargetNotFound
 from agent.domain.verdict import CallStep, Guard, PathCondition, Target, WhyAnswer
-from agent.evaluation import explain
+from agent.evaluation import doors, explain
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.demand import Demand
@@ -20,7 +20,7 @@ from agent.evaluation.frames import Tested
 from agent.evaluation.machine import Machine
 from agent.evaluation.modules import blocked_import
 from agent.evaluation.receivers import ANY, Context
-from agent.evaluation.runs import Reads, Run
+from agent.evaluation.runs import Run
 from agent.evaluation.values import ClassV, FuncV
 
 ASSERTION_FUEL = 1_500
@@ -139,10 +139,18 @@ class Why:
         if any(path.open is False for path in paths) and any(path.open is not False for path in paths):
             return self._made(target, "may", None, paths, "it runs on some instances and not on others")
         closed, paths = self._climb(func, owner, (step,), seen.guards, 0)
+        if closed is None and self._never_called(func, owner):
+            closed = self.demand.unreached.closing[func.node]
+            paths = (PathCondition(calls=(step,), guards=(closed, *seen.guards), open=False),)
         if closed is not None:
             return self._made(target, "never", closed, paths)
         reason = self._reason(seen) or f"it runs whenever {definition.qualname}() is called"
         return self._made(target, "may", None, paths or (PathCondition(calls=(step,), guards=seen.guards, open=None),), reason)
+
+    def _never_called(self, func: FuncV, owner: ClassV | None) -> bool:
+        """Whether a door is shut on every way to the function: asked last, with fuel of its own."""
+        self.demand.effort.total = 0
+        return self.demand.unreached.never_called(func, owner) and func.node in self.demand.unreached.closing
 
     def _nested(self, target: Target, definition: Definition) -> WhyAnswer:
         """A function inside a function runs only where the outer one defines it."""
@@ -174,7 +182,7 @@ class Why:
         brief = brief or self.guards_alone
         outline = self.m.index.outline(definition.path)
         items = control_analysis.guards(outline, node)
-        passed: dict[ir.Node, bool] = {item.node: item.polarity for item in items if isinstance(item.node, ir.If)}
+        passed = doors.lets_pass(items)
         asked = [item for item in items if (only is None or item.node is only) and not (brief and item.kind == "assert")]
         found: dict[ControlGuard, Guard] = {}
         unraised: tuple[Guard, ir.Node] | None = None
@@ -210,18 +218,14 @@ class Why:
         self, func: FuncV, owner: ClassV | None, definition: Definition, item: ControlGuard, passed: dict[ir.Node, bool], context: Context
     ) -> tuple[Guard, bool]:
         outline = self.m.index.outline(definition.path)
-        statement = holder(outline, item.node)
-        forced = {node: polarity for node, polarity in passed.items() if node is not item.node}
-        reads: Reads | None = {statement: (item.condition,)} if item.condition is not None and statement is item.node else None
-        run = self.demand.runs.run(func, owner, [statement], context=context, forced=forced, reads=reads)
-        item = _standing(run.tests, item)
-        records = _records(run.tests, item)
+        item, run = doors.ask(self.demand.runs, outline, func, owner, item, passed, context)
+        found = doors.records(run.tests, item)
         kept, self.m.tests = self.m.tests, run.tests
         try:
-            guard = explain.guard(self.m, self.m.index, definition.path, item, definition.qualname, records)
+            guard = explain.guard(self.m, self.m.index, definition.path, item, definition.qualname, found)
         finally:
             self.m.tests = kept
-        return guard, run.finished and _closed(item, records, run.marks) and item.asks not in ("unknown",)
+        return guard, doors.shut(item, run)
 
     def _swallowed(self, run: Run, statement: ir.Node, definition: Definition) -> Guard | None:
         """The handler that takes over before the line is reached."""
@@ -331,11 +335,11 @@ class Why:
         decisive: Guard | None = None
         kept, self.m.tests = self.m.tests, tests
         try:
-            for item in (_standing(tests, each) for each in control_analysis.guards(outline, node)):
-                records = _records(tests, item)
+            for item in (doors.standing(tests, each) for each in control_analysis.guards(outline, node)):
+                records = doors.records(tests, item)
                 made = explain.guard(self.m, self.m.index, definition.path, item, definition.qualname, records)
                 found.append(made)
-                if decisive is None and _closed(item, records, marks):
+                if decisive is None and doors.closed(item, records, marks):
                     decisive = made
         finally:
             self.m.tests = kept
@@ -363,7 +367,7 @@ class Why:
         if node is not statement:
             outline = self.m.index.outline(target.path)
             inner = [item for item in control_analysis.guards(outline, node) if holder(outline, item.node) is statement]
-            guards = tuple(explain.guard(self.m, self.m.index, target.path, item, "", _records(self.m.tests, item)) for item in inner)
+            guards = tuple(explain.guard(self.m, self.m.index, target.path, item, "", doors.records(self.m.tests, item)) for item in inner)
             closed = next((guard for guard in guards if _against(guard)), None)
             if closed is not None and always and not self.m.broken:
                 return self._made(target, "never", closed, (PathCondition(calls=(), guards=guards, open=False),))
@@ -394,36 +398,12 @@ def evaluated_at(statement: ir.Stmt, line: int) -> ir.Node:
 _MAGIC = frozenset({"__init__", "__call__", "__enter__", "__exit__", "__getattr__", "forward"})
 
 
-def _records(tests: dict[ir.Node, list[Tested]], item: ControlGuard) -> list[Tested]:
-    for node in (item.node, item.condition):
-        if node is not None and node in tests:
-            return tests[node]
-    return []
-
-
 def in_vague_handler(m: Machine, outline: Outline, statement: ir.Stmt) -> bool:
     """Whether the statement stands in a handler of a suite in which something unknown may have raised."""
     node: ir.Node | None = statement
     while node is not None and node not in m.vague:
         node = outline.parents.get(node)
     return node is not None
-
-
-def _standing(tests: dict[ir.Node, list[Tested]], item: ControlGuard) -> ControlGuard:
-    """Where the guard itself was never asked: the alternative that let control pass instead of it, if one did."""
-    if _records(tests, item):
-        return item
-    met = ((each, _records(tests, each)) for each in item.unless)
-    return next((each for each, records in met if records and all(r.truth is each.polarity for r in records)), item)
-
-
-def _closed(item: ControlGuard, records: list[Tested], marks: dict[ir.Node, bool]) -> bool:
-    """Whether every evaluation of the guard came out against the line."""
-    if item.kind == "except" and isinstance(item.node, ir.Handler):
-        return item.node not in marks
-    if item.asks == "raises":
-        return False  # whether a suite raises is known where a handler of it has run, never where none has
-    return bool(records) and all(record.truth is not None and record.truth is not item.polarity for record in records)
 
 
 def _against(item: Guard) -> bool:

@@ -10,6 +10,7 @@ from agent.evaluation.comparison import compare
 from agent.evaluation.concrete import key_of, reason_of
 from agent.evaluation.contents import entries_of
 from agent.evaluation.frames import Frame
+from agent.evaluation.invocation import skip
 from agent.evaluation.iteration import iterate
 from agent.evaluation.machine import Handler, Machine
 from agent.evaluation.names import binding, read, variable
@@ -37,6 +38,7 @@ from agent.evaluation.values import (
     may_lack,
     one_of,
 )
+from agent.evaluation.watch import Beside
 
 MAX_YIELDS = 2000
 
@@ -73,8 +75,9 @@ def call(m: Machine, node: ir.Call) -> AV:
     assumed = m.assumed_call(node)
     if assumed is not None:
         return assumed
-    if node in m.watched:
-        m.watched[node].note(m, node)
+    watch = m.watched.get(node)
+    if watch is not None and not isinstance(watch, Beside):
+        watch.note(m, node)
         return Unk("the call that is asked about")
     func = m.eval(node.func)
     if isinstance(node.func, ir.Name) and node.func.id == "super" and not node.args:
@@ -98,6 +101,10 @@ def call(m: Machine, node: ir.Call) -> AV:
             open_ = _spread(m, value, kwargs, to_outside=isinstance(func, ExternV)) or open_
     if open_:
         kwargs["**"] = Unk(open_)
+    if watch is not None and isinstance(func, BoundV) and isinstance(func.func, FuncV):
+        return skip(m, func.func, [func.receiver, *args], kwargs, "the call that is asked about")
+    if watch is not None and isinstance(func, FuncV):
+        return skip(m, func, args, kwargs, "the call that is asked about")
     previous, m.call_node = m.call_node, node
     try:
         return m.call(func, args, kwargs)
