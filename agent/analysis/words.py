@@ -39,7 +39,7 @@ class WordIndex:
 
     def __init__(self, files: Iterable[tuple[str, bytes]] = ()) -> None:
         self._paths: list[str] = []
-        self._numbers: dict[bytes, array[int]] = {}
+        self._numbers: dict[bytes, array[int] | int] = {}  # most words stand in one file alone
         for path, content in files:
             number = len(self._paths)
             self._paths.append(path)
@@ -49,20 +49,24 @@ class WordIndex:
             for word in words:
                 found = self._numbers.get(word)
                 if found is None:
-                    self._numbers[word] = array("I", (number,))
+                    self._numbers[word] = number
+                elif isinstance(found, int):
+                    self._numbers[word] = array("I", (found, number))
                 else:
                     found.append(number)
 
     def files_with(self, word: str) -> tuple[str, ...]:
         """In the order in which the files came; ``word`` is an ASCII identifier, or ``*``."""
-        return tuple(self._paths[number] for number in self._numbers.get(word.encode(), ()))
+        found = self._numbers.get(word.encode(), ())
+        return (self._paths[found],) if isinstance(found, int) else tuple(self._paths[number] for number in found)
 
     def pack(self) -> bytes:
         """As bytes, for ``unpack`` on a machine of this kind."""
         paths, words = "\0".join(self._paths).encode("utf-8", "surrogateescape"), b" ".join(self._numbers)
-        counts, numbers = array("I", map(len, self._numbers.values())), array("I")
+        counts, numbers = array("I"), array("I")
         for found in self._numbers.values():
-            numbers += found
+            counts.append(1 if isinstance(found, int) else len(found))
+            numbers.extend((found,) if isinstance(found, int) else found)
         parts = (paths, words, counts.tobytes(), numbers.tobytes())
         return _HEAD.pack(*map(len, parts)) + b"".join(parts)
 
@@ -86,7 +90,7 @@ class WordIndex:
             return None
         at = 0
         for word, count in zip(words, counts, strict=True):
-            made._numbers[word] = numbers[at : at + count]
+            made._numbers[word] = numbers[at] if count == 1 else numbers[at : at + count]
             at += count
         return made
 
