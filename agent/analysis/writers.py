@@ -247,10 +247,12 @@ def _unnamed(content: bytes, at: int, function: str) -> bytes:
     return owner[1] if owner is not None and _DICT.match(content, at) else b""
 
 
-_SETATTR = re.compile(rb"setattr(?:\(\s*(?:[\w.]*\.)?(\w+)\s*,(?!\s*[\"'])|,\s*(?:[\w.]*\.)?(\w+)\s*[,)])")
+_NOT_WRITTEN_OUT = rb"(?!\s*(?:\"\w*\"|'\w*')\s*[,)\]])"
+"""Before a name that is no single text: ``"mo" + "de"`` is worked out like any other."""
+_SETATTR = re.compile(rb"setattr(?:\(\s*(?:[\w.]*\.)?(\w+)\s*," + _NOT_WRITTEN_OUT + rb"|,\s*(?:[\w.]*\.)?(\w+)\s*[,)])")
 """``setattr(x, name, v)``, ``partial(setattr, x)``."""
-_BOUND = re.compile(rb"__setattr__\(\s*(?:[\w.]*\.)?(\w+)\s*,(?!\s*[\"'])\s*[^,()\n]*(,)?")
-_WRITES_ITEM = rb"\s*(?:\[(?!\s*[\"'])[^\]\n]*\]\s*(?:[-+*/|&]=|=(?!=))|\.(?:update|setdefault|__setitem__|__ior__)\(|\|=)"
+_BOUND = re.compile(rb"__setattr__\(\s*(?:[\w.]*\.)?(\w+)\s*," + _NOT_WRITTEN_OUT + rb"\s*[^,()\n]*(,)?")
+_WRITES_ITEM = rb"\s*(?:\[" + _NOT_WRITTEN_OUT + rb"[^\]\n]*\]\s*(?:[-+*/|&]=|=(?!=))|\.(?:update|setdefault|__setitem__|__ior__)\(|\|=)"
 _IN = re.compile(rb"\b(?:in|not|len\(|return)\s*[\w.]*$")
 _VARS = re.compile(rb"vars\(\s*(?:[\w.]*\.)?(\w+)\s*\)" + _WRITES_ITEM)
 _DICT = re.compile(rb"__dict__(?:" + _WRITES_ITEM + rb"|\s*=(?!=)|\s*(?:\n|$|,\s*\w+\s*[,)]))")
