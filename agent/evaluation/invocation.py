@@ -11,7 +11,7 @@ from agent.evaluation.frames import Catcher, Dead, Frame, Leaf, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell, Control, State
 from agent.evaluation.suspended import later_than_called, suspended
-from agent.evaluation.values import AV, NONE, Const, DictObj, FuncV, Instance, ListObj, Tup, Unk, given, may_lack, one_of
+from agent.evaluation.values import AV, NONE, Const, DictObj, FuncV, Instance, ListObj, Obj, Tup, Unk, given, may_lack, one_of
 
 Kwargs = dict[str, AV]
 MAX_DEPTH = 70
@@ -254,7 +254,7 @@ def forget_all(m: Machine, value: AV, reason: str) -> None:
             m.store((value, name), Unk(reason))
 
 
-def known_attributes(m: Machine, obj: Instance) -> list[str]:
+def known_attributes(m: Machine, obj: Obj) -> list[str]:
     """Names of every attribute that the object may have now."""
     names: dict[str, None] = {}
     state = m.state

@@ -21,7 +21,7 @@ from agent.analysis.environment_writers import EnvironmentWriter, environment_wr
 from agent.analysis.mutation import changing_lines
 from agent.analysis.outline import Outline
 from agent.analysis.own_names import own_names
-from agent.analysis.resolve import root_name
+from agent.analysis.resolve import dotted_text, root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.words import positions
@@ -91,6 +91,8 @@ class Later:
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
         self.variables: dict[tuple[str, AV], tuple[AV, dict[str, None]]] = {}
+        self.being_filled: set[object] = demand.m.singletons.setdefault("being filled", set())
+        """Objects for which the top-level statements that fill them are run just now: nothing later has happened to them yet."""
         self.names: dict[Obj, set[str]] = {}
         self.of_modules: set[Obj] = set()
         self.shared = SHARED_TOTAL
@@ -110,7 +112,7 @@ class Later:
         if before is not None and before[0] is cell:
             self.m.assumptions |= before[2]
             return before[1]
-        if self.base.get(location) is not cell:
+        if self.base.get(location) is not cell or location[0] in self.being_filled:
             return cell
         outer, self.m.assumptions = self.m.assumptions, {}
         found = self._joined(location, cell)
@@ -233,6 +235,8 @@ class Later:
         for path, line, receiver, written in (*((*row, name) for row in receivers_by_text(index, name)), *unnamed):
             if path not in self.call_sites.importable:
                 continue
+            if receiver == "cls" and self._writes_class(path, line):
+                continue
             if receiver in ("self", "cls"):
                 meant = self._in_class(path, line, cls) or (bool(written or self.named_in(path, cls)) and self.outside_classes(path, line))
             elif holds_self(index, path, receiver) and self._in_class(path, line, cls):
@@ -257,6 +261,12 @@ class Later:
             return held not in ("", "self", "cls") and self._given_others(site.path, site.line, held, cls, called)
 
         return self.handed_in.may_write(path, line, name, strict=self.strict, elsewhere=elsewhere)
+
+    def _writes_class(self, path: str, line: int) -> bool:
+        """Whether ``cls`` on the line is a class for sure: what is written to it is not written to its objects."""
+        function = self._function(_Writer(path, line, "cls"))
+        decorators = {dotted_text(each) for each in function.decorators} if function is not None else set()
+        return function is not None and ("classmethod" in decorators or function.name in ("__new__", "__init_subclass__"))
 
     def _own_names(self, obj: Instance) -> frozenset[str] | None:
         """All names for an object that a run made and nothing hands on under others."""

@@ -9,11 +9,12 @@ from agent.analysis.imports import importable_from
 from agent.analysis.mentions import calling_files
 from agent.analysis.resolve import root_name
 from agent.analysis.scopes import scope_of
-from agent.analysis.touched_at_import import touches_of
+from agent.analysis.touched_at_import import Touch, touches_of
 from agent.analysis.walk import walk
 from agent.analysis.words import positions
 from agent.analysis.writers import changed_in_place
 from agent.evaluation.contents import contents, forget, forget_from
+from agent.evaluation.invocation import known_attributes
 from agent.evaluation.machine import Machine
 from agent.evaluation.state import Cell
 from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, Instance, ListObj, ModuleV, one_of
@@ -67,16 +68,86 @@ def _change_object(m: Machine, module: ModuleV, name: str, value: ClassV | Insta
     rows = [each for each in touches_of(m.index, name) if each.kind in kinds and each.path in importable(m)]
     for path, below in _uses_of(m, name, "")[:MAX_STATEMENTS] if "base" in kinds else ():
         _run(m, path, [below])
-    for each in [row for row in rows if row.kind != "base"][:MAX_STATEMENTS]:
-        statement = next((stmt for stmt in m.index.module(each.path).body if stmt.end >= each.line), None)
-        if statement is None or not _means(m, each.path, name, value) or (each.kind == "assign" and each.path == module.path):
-            continue
-        before = m.state.get((value, each.attribute)) if each.kind == "assign" else None
-        _run(m, each.path, [statement])
-        after = m.state.get((value, each.attribute)) if each.kind == "assign" else None
-        if after is not None and after is not before:  # when the other module is imported is not followed
-            joined = one_of([before.value if before is not None else ABSENT, after.value])
-            m.root.own[(value, each.attribute)] = Cell(joined, after.place, (after,), None, before, "", each.attribute)
+    touching = [row for row in rows if row.kind != "base"][:MAX_STATEMENTS]
+    calls = _registrations(m, functions_that_change(module.ir, name, cls))
+    if calls is None:
+        _open_all(m, value, f"{name} of {module.dotted} is changed in places that were not followed")
+    steps: list[tuple[str, int, Touch | ir.Stmt]] = [(row.path, row.line, row) for row in touching]
+    steps += [(path, each.line, each) for path, statements in (calls or {}).items() for each in statements]
+    if not steps:
+        return
+    before = _held(m, value)
+    being_filled: set[object] = m.singletons.setdefault("being filled", set())
+    being_filled |= {value, cls}
+    for path, _, step in sorted(steps, key=lambda each: (each[0] != module.path, each[0], each[1])):
+        if isinstance(step, ir.Stmt):
+            _run(m, path, [step])
+        else:
+            _touch(m, module, name, value, step)
+    being_filled -= {value, cls}
+    filled = {each for each, cell in _held(m, value).items() if before.get(each) is not cell}
+    m.singletons.setdefault("filled registries", set()).update(filled)
+
+
+def _touch(m: Machine, module: ModuleV, name: str, value: ClassV | Instance, touch: Touch) -> None:
+    statement = next((stmt for stmt in m.index.module(touch.path).body if stmt.end >= touch.line), None)
+    if statement is None or not _means(m, touch.path, name, value) or (touch.kind == "assign" and touch.path == module.path):
+        return
+    before = m.state.get((value, touch.attribute)) if touch.kind == "assign" else None
+    _run(m, touch.path, [statement])
+    after = m.state.get((value, touch.attribute)) if touch.kind == "assign" else None
+    if after is not None and after is not before:  # when the other module is imported is not followed
+        joined = one_of([before.value if before is not None else ABSENT, after.value])
+        m.root.own[(value, touch.attribute)] = Cell(joined, after.place, (after,), None, before, "", touch.attribute)
+
+
+def _open_all(m: Machine, value: ClassV | Instance, reason: str) -> None:
+    """What the containers in an object's attributes hold is not all of it."""
+    for container in _held(m, value):
+        forget_from(m, container, reason)
+
+
+def _held(m: Machine, value: ClassV | Instance) -> dict[ListObj | DictObj, Cell | None]:
+    """The containers in an object's attributes, each with the cell of what it holds."""
+    cells = (m.state.get((value, name)) for name in known_attributes(m, value))
+    held = [cell.value for cell in cells if cell is not None and isinstance(cell.value, (ListObj, DictObj))]
+    return {each: m.state.get((each, "[]" if isinstance(each, ListObj) else "{}")) for each in held}
+
+
+def functions_that_change(module: ir.Module, name: str, cls: ClassV) -> list[str]:
+    """Top-level functions of the module that change what the object ``name``, or one of its class, holds: themselves or by its methods."""
+    functions = [each for each in module.body if isinstance(each, ir.FunctionDef)]
+    entering = [each for each in functions if _enters(_text(module, each), name) and name not in scope_of(each).local]
+    methods = _changing_methods(cls) if entering else frozenset()
+    found: list[str] = []
+    for function in entering:
+        if any(_changes(node, name) or _calls_one(node, name, methods) for node in walk(function)):
+            found.append(function.name)
+    for called in found:  # grows: who calls one of them is one
+        for function in functions:
+            if function.name not in found and any(_is_call_of(node, called) for node in walk(function) if isinstance(node, ir.Call)):
+                found.append(function.name)
+    return found
+
+
+def _changing_methods(cls: ClassV) -> frozenset[str]:
+    """Methods that change a container which their object, or its class, holds."""
+    defining = [base for base in cls.mro if base.node is not None and base.module.ir is not None]
+    methods = [(base, each) for base in defining for each in base.node.body if isinstance(each, ir.FunctionDef)]  # type: ignore[union-attr]
+    return frozenset(method.name for base, method in methods if method.name not in _ON_DEFINITION and _changes_own(base, method))
+
+
+def _changes_own(base: ClassV, method: ir.FunctionDef) -> bool:
+    static = any(isinstance(each, ir.Name) and each.id == "staticmethod" for each in method.decorators)
+    names = [base.name, *(param.name for param in method.params[:1] if not static)]
+    module = base.module.ir
+    assert module is not None
+    return any(_names(module, method, name) and any(_changes(node, name) for node in walk(method)) for name in names)
+
+
+def _calls_one(node: ir.Node, name: str, methods: frozenset[str]) -> bool:
+    called = node.func if isinstance(node, ir.Call) else None
+    return isinstance(called, ir.Attribute) and called.attr in methods and isinstance(called.value, ir.Name) and called.value.id == name
 
 
 def _means(m: Machine, path: str, name: str, value: AV) -> bool:
@@ -145,12 +216,19 @@ def _uses_of(m: Machine, name: str, called: str, depth: int = 4) -> list[tuple[s
 
 def _names(module: ir.Module, function: ir.FunctionDef, name: str) -> bool:
     """Whether a function's text can change the container under its name: only then is its body looked at."""
-    start = min([function.start_byte, *(decorator.start_byte for decorator in function.decorators)])
-    if not name.isascii():
-        return True
-    text = module.source[start : function.end_byte]
+    text = _text(module, function)
+    return not name.isascii() or (_enters(text, name) and _CHANGING.search(text) is not None)
+
+
+def _enters(text: bytes, name: str) -> bool:
+    """Whether something is done with what the name holds."""
     behind = (text[at + len(name) : at + len(name) + 80].lstrip()[:1] for at in positions(text, name))
-    return any(each in _INTO for each in behind) and _CHANGING.search(text) is not None
+    return any(each in _INTO for each in behind)
+
+
+def _text(module: ir.Module, function: ir.FunctionDef) -> bytes:
+    start = min([function.start_byte, *(decorator.start_byte for decorator in function.decorators)])
+    return module.source[start : function.end_byte]
 
 
 _CHANGING = re.compile(rb"\](?:\s|\\)*(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)|\b(?:" + "|".join(sorted(_MUTATORS)).encode() + rb")\b")
@@ -172,13 +250,16 @@ def _changes(node: ir.Node, name: str) -> bool:
 
 
 def _registrations(m: Machine, fillers: list[str]) -> dict[str, list[ir.Stmt]] | None:
-    """Top-level statements that call or apply a filler, by file; None when there are too many."""
+    """Top-level statements that call or apply a filler, by file; None when there are too many.
+
+    Those of the entry module are run in their order anyhow.
+    """
     reachable = importable(m)
     found: dict[str, list[ir.Stmt]] = {}
     count = 0
     for filler in fillers:
         for path in calling_files(m.index, filler):
-            if path not in reachable:
+            if path not in reachable or path == m.entry_path:
                 continue
             for statement in m.index.module(path).body:
                 if _applies(statement, filler) and statement not in found.get(path, []):
@@ -210,14 +291,18 @@ def _is_call_of(node: ir.Node, filler: str) -> bool:
 def _run(m: Machine, path: str, statements: list[ir.Stmt]) -> None:
     from agent.evaluation.modules import import_module, run_statements
 
+    ran: set[tuple[str, int]] = m.singletons.setdefault("run for what they change", set())
     module = import_module(m, m.index.dotted(path))
     if isinstance(module, ModuleV):
-        run_statements(m, module, [s for s in statements if not _evaluated(m, module, s)])
+        due = [each for each in statements if (path, each.line) not in ran and not _evaluated(m, module, each)]
+        ran.update((path, each.line) for each in due)
+        run_statements(m, module, due)
 
 
 def _evaluated(m: Machine, module: ModuleV, statement: ir.Stmt) -> bool:
-    """A decorated definition whose name was read before has already registered itself, or is about to."""
-    name = getattr(statement, "name", None)
-    if not isinstance(name, str):
-        return False
-    return m.state.get((module, name)) is not None or (module, name) in m.singletons.get("pending", ())
+    """A definition or assignment whose name was read before has already done what it does elsewhere, or is about to."""
+    if isinstance(statement, ir.Assign):
+        names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
+    else:
+        names = [name for name in [getattr(statement, "name", None)] if isinstance(name, str)]
+    return any(m.state.get((module, name)) is not None or (module, name) in m.singletons.get("pending", ()) for name in names)

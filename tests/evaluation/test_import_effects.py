@@ -134,3 +134,93 @@ def test_asking_about_a_registered_function_does_not_register_it_twice(engine: L
     line = PLUGS.splitlines().index("    return 1") + 1
     engine.why(f"plugs.py:{line}")
     assert engine.why(f"server.py:{LINES['by a function']}").verdict != "never"
+
+
+KINDS = """\
+class Kind:
+    _by_name = {}
+    _flags = {"DRAFT": set(), "WIDE": set()}
+
+    def __init__(self, name):
+        self.name = name
+
+    @classmethod
+    def register(cls, name):
+        kind = cls(name)
+        cls._by_name[name] = kind
+        return kind
+
+    @classmethod
+    def from_string(cls, name):
+        return cls._by_name[name.upper()]
+
+    def has(self, flag):
+        return self.name in self._flags[flag]
+
+
+def register_kind(name, flags=()):
+    kind = Kind.register(name)
+    for flag in flags:
+        Kind._flags[flag].add(kind.name)
+
+
+def register_all(names):
+    for name in names:
+        register_kind(name)
+
+
+Kind.register("NONE")
+
+register_kind("EAGLE", flags=("DRAFT",))
+
+register_kind(
+    "EAGLE3",
+    flags=("DRAFT", "WIDE"),
+)
+
+register_all(["NGRAM"])
+"""
+ASKS = """\
+import argparse
+
+from kinds import Kind
+
+
+def start(options):
+    kind = Kind.from_string(options.kind)
+    if kind.has("DRAFT"):
+        print("a draft")
+    if kind.has("WIDE"):
+        print("wide")
+    print("started")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", default="NONE")
+    start(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "draft", "wide"),
+    [("none", "never", "never"), ("eagle", "always", "never"), ("eagle3", "always", "always"), ("ngram", "never", "never")],
+)
+def test_a_class_that_functions_fill_when_their_module_is_imported(kind: str, draft: str, wide: str) -> None:
+    launch = Launch(argv=("python3", "-m", "server", "--kind", kind))
+    engine = open_engine(MemoryTree({"server.py": ASKS, "kinds.py": KINDS}), launch, files=NoFiles())
+    assert [engine.why(f"server.py:{line}", counterfactuals=False).verdict for line in (9, 11, 12)] == [draft, wide, "always"]
+
+
+def test_what_the_program_itself_does_is_not_done_at_an_import() -> None:
+    kinds = KINDS.replace("\nregister_all([", "\ndef main(names):\n    register_all(names)\n\n\nregister_all([")
+    server = ASKS.replace("    main()\n", "    register_all(['MINE'])\n    main()\n").replace(
+        "import Kind\n", "import Kind, register_all\n"
+    )
+    launch = Launch(argv=("python3", "-m", "server", "--kind", "mine"))
+    engine = open_engine(MemoryTree({"server.py": server, "kinds.py": kinds}), launch, files=NoFiles())
+    assert engine.why("server.py:12", counterfactuals=False).verdict == "always"
