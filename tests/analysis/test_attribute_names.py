@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.analysis.attribute_names import names_written
+from agent.analysis.writers import reflective_by_text
 from tests.analysis.trees import index_of
 
 LOOP = "def write(x, fields):\n    for k, v in fields.items():\n        setattr(x, k, v)\n\n\n"
@@ -110,3 +111,17 @@ def test_what_a_function_returns(made: str, expected: str | None) -> None:
 )  # fmt: skip
 def test_parameters(function: str, use: str, expected: str | None) -> None:
     assert names(f"{function}\n\n{use}") == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "worked_out"),
+    [
+        ('setattr(x, "mo" + "de", v)', True),
+        ('setattr(x, "mode", v)', False),
+        ("setattr(x, name, v)", True),
+        ("setattr(x, 'mode', v)", False),
+    ],
+)
+def test_a_name_put_together_from_texts_is_worked_out(statement: str, worked_out: bool) -> None:
+    found = reflective_by_text(index_of({"a.py": f"def put(x, v, name):\n    {statement}\n"}), "setattr")
+    assert found == ((("a.py", 2, "x"),) if worked_out else ())
