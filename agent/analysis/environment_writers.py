@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from agent.analysis.index import Index
+from agent.analysis.words import positions
 
 _KNOWN: WeakKeyDictionary[Index, tuple[EnvironmentWriter, ...]] = WeakKeyDictionary()
 
@@ -36,7 +38,7 @@ def environment_writers(index: Index) -> tuple[EnvironmentWriter, ...]:
 def _in_file(index: Index, path: str) -> list[EnvironmentWriter]:
     content = index.read(path)
     found = []
-    for hit in _WRITES.finditer(content if isinstance(content, bytes) else b""):
+    for hit in _writes(content if isinstance(content, bytes) else b""):
         line = hit.string.count(b"\n", 0, hit.start()) + 1
         several = hit["several"]
         names = [each[1] or each[2] for each in _KEY.finditer(several)] if several is not None else [hit["item"] or hit["call"] or b""]
@@ -45,6 +47,14 @@ def _in_file(index: Index, path: str) -> list[EnvironmentWriter]:
         at_import, keeps = _at_import(hit.string, hit.start()), b"setdefault" in hit[0]
         found += [EnvironmentWriter(path, line, name.decode(), value, at_import, keeps) for name in names or [b""]]
     return found
+
+
+def _writes(content: bytes) -> Iterator[re.Match[bytes]]:
+    """In file order; a pattern tried at every place costs ten times as much."""
+    for at in sorted(at for word in ("environ", "putenv") for at in positions(content, word)):
+        found = _WRITES.match(content, at)
+        if found is not None:
+            yield found
 
 
 def _at_import(content: bytes, at: int) -> bool:
@@ -59,8 +69,8 @@ def _at_import(content: bytes, at: int) -> bool:
 _OUTER = re.compile(rb"^(?:(def |class |async def )|[A-Za-z@])", re.MULTILINE)
 _TEXT = re.compile(rb"\s*[\"']([^\"'\\\n{}]*)[\"']\s*\)?[ \t]*(?:#.*)?(?:\n|$)")
 _WRITES = re.compile(
-    rb"\benviron\s*\[\s*(?:[\"'](?P<item>\w+)[\"']|[^\]\n]*)\s*\]\s*=(?!=)"
-    rb"|\b(?:environ\.(?:setdefault|pop|__setitem__)|putenv)\(\s*(?:[\"'](?P<call>\w+)[\"']\s*,?|[\w.]+\s*,)"
-    rb"|\benviron(?:\.update\(|\s*\|=)(?P<several>[^)]*)"
+    rb"environ\s*\[\s*(?:[\"'](?P<item>\w+)[\"']|[^\]\n]*)\s*\]\s*=(?!=)"
+    rb"|(?:environ\.(?:setdefault|pop|__setitem__)|putenv)\(\s*(?:[\"'](?P<call>\w+)[\"']\s*,?|[\w.]+\s*,)"
+    rb"|environ(?:\.update\(|\s*\|=)(?P<several>[^)]*)"
 )
 _KEY = re.compile(rb"[\"'](\w+)[\"']\s*:|\b(\w+)\s*=(?!=)")

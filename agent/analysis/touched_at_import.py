@@ -26,14 +26,15 @@ def touches_of(index: Index, name: str) -> tuple[Touch, ...]:
         found: dict[str, list[Touch]] = {}
         for path in sorted(index.files):
             content = index.read(path) if path.endswith(".py") else b""
+            line = at = 0
             for hit in _AT_TOP.finditer(b"\n" + content if isinstance(content, bytes) else b""):
-                _note(found, path, hit)
+                line, at = line + hit.string.count(b"\n", at, hit.start() + 1), hit.start() + 1
+                _note(found, path, line, hit)
         _KNOWN[index] = {each: tuple(rows) for each, rows in found.items()}
     return _KNOWN[index].get(name, ())
 
 
-def _note(found: dict[str, list[Touch]], path: str, hit: re.Match[bytes]) -> None:
-    line = hit.string.count(b"\n", 0, hit.start() + 1)
+def _note(found: dict[str, list[Touch]], path: str, line: int, hit: re.Match[bytes]) -> None:
     if hit["bases"] is not None:
         for base in _NAME.findall(hit["bases"]):
             found.setdefault(base.decode(), []).append(Touch(path, line, "base", ""))
