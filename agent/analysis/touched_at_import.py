@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 
 from agent.analysis.index import Index
 
-_KNOWN: WeakKeyDictionary[Index, dict[str, tuple[Touch, ...]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Index, dict[frozenset[str], dict[str, tuple[Touch, ...]]]] = WeakKeyDictionary()
+"""By the files that were read: launches of one tree mostly import the same ones."""
 
 
 class Touch(NamedTuple):
@@ -20,18 +21,23 @@ class Touch(NamedTuple):
     attribute: str
 
 
-def touches_of(index: Index, name: str) -> tuple[Touch, ...]:
-    """Where the name is used at the beginning of a line that is not indented."""
-    if index not in _KNOWN:
-        found: dict[str, list[Touch]] = {}
-        for path in sorted(index.files):
-            content = index.read(path) if path.endswith(".py") else b""
-            line = at = 0
-            for hit in _AT_TOP.finditer(b"\n" + content if isinstance(content, bytes) else b""):
-                line, at = line + hit.string.count(b"\n", at, hit.start() + 1), hit.start() + 1
-                _note(found, path, line, hit)
-        _KNOWN[index] = {each: tuple(rows) for each, rows in found.items()}
-    return _KNOWN[index].get(name, ())
+def touches_of(index: Index, name: str, paths: frozenset[str]) -> tuple[Touch, ...]:
+    """Where the name is used at the beginning of a line that is not indented, in these files."""
+    known = _KNOWN.setdefault(index, {})
+    if paths not in known:
+        known[paths] = _touches(index, paths)
+    return known[paths].get(name, ())
+
+
+def _touches(index: Index, paths: frozenset[str]) -> dict[str, tuple[Touch, ...]]:
+    found: dict[str, list[Touch]] = {}
+    for path in sorted(paths):
+        content = index.read(path) if path.endswith(".py") else b""
+        line = at = 0
+        for hit in _AT_TOP.finditer(b"\n" + content if isinstance(content, bytes) else b""):
+            line, at = line + hit.string.count(b"\n", at, hit.start() + 1), hit.start() + 1
+            _note(found, path, line, hit)
+    return {each: tuple(rows) for each, rows in found.items()}
 
 
 def _note(found: dict[str, list[Touch]], path: str, line: int, hit: re.Match[bytes]) -> None:

@@ -65,7 +65,7 @@ def _change_object(m: Machine, module: ModuleV, name: str, value: ClassV | Insta
         return
     done.add((module.dotted, name))
     kinds = {"call", "assign", *(["base"] if value is cls and _hears_of_classes(cls) else [])}
-    rows = [each for each in touches_of(m.index, name) if each.kind in kinds and each.path in importable(m)]
+    rows = [each for each in touches_of(m.index, name, importable(m)) if each.kind in kinds]
     for path, below in _uses_of(m, name, "")[:MAX_STATEMENTS] if "base" in kinds else ():
         _run(m, path, [below])
     touching = [row for row in rows if row.kind != "base"][:MAX_STATEMENTS]
@@ -203,8 +203,8 @@ def _fills(module: ir.Module, method: ir.FunctionDef, name: str) -> bool:
 def _uses_of(m: Machine, name: str, called: str, depth: int = 4) -> list[tuple[str, ir.Stmt]]:
     """Where a method of the class is called at the top of a module; ``called`` is empty for classes that are derived from it."""
     found: list[tuple[str, ir.Stmt]] = []
-    for each in touches_of(m.index, name):
-        if each.path not in importable(m) or (each.attribute != called if called else each.kind != "base"):
+    for each in touches_of(m.index, name, importable(m)):
+        if each.attribute != called if called else each.kind != "base":
             continue
         statement = next((stmt for stmt in m.index.module(each.path).body if stmt.end >= each.line), None)
         if statement is not None:
