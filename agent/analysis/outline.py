@@ -84,6 +84,14 @@ class Outline:
         return tuple(self._define(self.body))
 
     @cached_property
+    def _by_node(self) -> dict[Def, Definition]:
+        return {each.node: each for each in self.definitions}
+
+    def definition_of(self, node: ir.Node) -> Definition | None:
+        """The definition that a node of this module is; None for one that is no function or class."""
+        return self._by_node.get(node) if isinstance(node, Def) else None
+
+    @cached_property
     def parents(self) -> Parents:
         """Each node's parent; a statement of the module's own body has none."""
         return Parents(self.body)

@@ -195,7 +195,7 @@ class CallSites:
             return True
         if any(base.node is node for base in owner.mro):
             return True
-        definition = next((d for d in self.m.index.outline(path).definitions if d.node is node), None)
+        definition = self.m.index.outline(path).definition_of(node)
         cls = self.definitions.class_of(definition) if definition is not None else None
         if cls is None or owner in cls.mro or "?" in cls.opaque:
             return True
@@ -221,7 +221,7 @@ class CallSites:
                 yield from self._subclass_sites(owner, ref, seen)
 
     def _subclass_sites(self, owner: ClassV, base: Reference, seen: set[ClassV]) -> Iterator[Reference]:
-        definition = next((d for d in self.m.index.outline(base.path).definitions if d.node is base.statement), None)
+        definition = self.m.index.outline(base.path).definition_of(base.statement)
         cls = self.definitions.class_of(definition) if definition is not None else None
         if cls is None:
             yield replace(base, kind="value", call=None)
@@ -295,6 +295,12 @@ def _lets_through(decorator: ir.Expr) -> bool:
     return text.rpartition(".")[2] in _UNCHANGED or text.startswith(_UNCHANGED_FROM)
 
 
+def handed_to_nobody(function: ir.FunctionDef | ir.Lambda) -> bool:
+    """Whether no decorator of a function can give it to somebody who calls it by another name."""
+    return {(dotted_text(each) or "?").rpartition(".")[2] for each in getattr(function, "decorators", ())} <= _KEPT
+
+
+_KEPT = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
 _UNCHANGED = frozenset(
     "staticmethod classmethod property cached_property abstractmethod override final lru_cache cache contextmanager".split()
 )

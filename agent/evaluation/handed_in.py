@@ -35,7 +35,7 @@ class HandedIn:
         return any(not self._shut(way, writing, name, strict, elsewhere) for way in ways)
 
     def _sites(self, path: str, function: ir.FunctionDef) -> list[Reference] | None:
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.occasions.definitions.function(definition) if definition is not None else None
         if found is None or (found[1] is not None and self.occasions.call_sites.worked_out_beside(found[0])):
             return None

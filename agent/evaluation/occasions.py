@@ -13,7 +13,7 @@ from agent.analysis.resolve import dotted_text, root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.writers import receivers_by_text, writers_in
-from agent.evaluation.call_sites import MAX_LISTED, CallSites
+from agent.evaluation.call_sites import MAX_LISTED, CallSites, handed_to_nobody
 from agent.evaluation.definitions import Definitions
 from agent.evaluation.machine import Machine
 from agent.evaluation.makers import tells_others
@@ -101,8 +101,7 @@ class Occasions:
         return self._once(self._uncalled, function, True, lambda: self._no_way_begins(path, function))
 
     def _no_way_begins(self, path: str, function: ir.FunctionDef) -> bool:
-        names = {(dotted_text(each) or "?").rpartition(".")[2] for each in function.decorators}
-        if function in self.followed or not names <= _PLAIN:
+        if function in self.followed or not handed_to_nobody(function):
             return False
         owner = next((node for node in reversed(self.m.index.enclosing(path, function.line)) if isinstance(node, ir.ClassDef)), None)
         if owner is not None:
@@ -111,7 +110,7 @@ class Occasions:
             common = function.name.startswith("__") or len(self.m.index.files_with(function.name)) > FEW_FILES
             if common or self._known_outside(path, owner) or self._given_away(owner):
                 return False
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or (owner is not None and self.call_sites.worked_out_beside(found[0])):
             return False
@@ -127,7 +126,7 @@ class Occasions:
 
     def _known_outside(self, path: str, owner: ir.ClassDef) -> bool:
         """Whether what stands around the class when it is defined may keep it: a decorator, a base from outside or one that listens."""
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is owner), None)
+        definition = self.m.index.outline(path).definition_of(owner)
         cls = self.definitions.class_of(definition) if definition is not None else None
         return cls is None or bool(cls.opaque) or tells_others(cls)
 
@@ -220,7 +219,7 @@ class Occasions:
         return self._sites(path, function, lambda func: not self.call_sites.worked_out_beside(func))
 
     def _sites(self, path: str, function: ir.FunctionDef, none_by_worked_out_name: Callable[[FuncV], bool]) -> list[Reference] | None:
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or self.call_sites.in_a_text(found[0]) or not (found[1] is None or none_by_worked_out_name(found[0])):
             return None
@@ -230,13 +229,13 @@ class Occasions:
     def _on_another(self, site: Reference, path: str, function: ir.FunctionDef) -> bool:
         """``self.worker.run()``, where what all methods leave in ``worker`` is of other classes than the one that has the function."""
         receiver = site.receiver
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.definitions.function(definition) if definition is not None else None
         owner = found[1] if found is not None else None
         around = next((node for node in reversed(site.chain) if isinstance(node, ir.ClassDef)), None)
         if owner is None or around is None or not isinstance(receiver, ir.Attribute) or dotted_text(receiver.value) != "self":
             return False
-        definition = next((each for each in self.m.index.outline(site.path).definitions if each.node is around), None)
+        definition = self.m.index.outline(site.path).definition_of(around)
         cls = self.definitions.class_of(definition) if definition is not None else None
         self._working_out += 1
         held = self.held_by(cls, receiver.attr) if cls is not None else None
@@ -250,8 +249,6 @@ def called_by_nobody(path: str, function: ir.FunctionDef) -> str:
     return f"nobody from outside of the tree calls {function.name}() ({path}:{function.line})"
 
 
-_PLAIN = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
-"""Decorators that hand a function to nobody."""
 _MANAGERS = ("contextmanager", "asynccontextmanager")
 
 

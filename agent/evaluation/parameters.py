@@ -171,7 +171,7 @@ class Parameters:
             or any(binds(each, param.name) for each in around.body)
         ):
             return None
-        definition = next((each for each in outline.definitions if each.node is around), None)
+        definition = outline.definition_of(around)
         found = self.definitions.function(definition) if definition is not None else None
         return (*found, param) if found is not None else None
 
@@ -206,7 +206,7 @@ class Parameters:
         around = next((place for place, node in enumerate(site.chain) if isinstance(node, ir.ClassDef)), None)
         if around is None or (owner is not None and site.chain[around] is owner.node):
             return False
-        definition = next((d for d in self.m.index.outline(site.path).definitions if d.node is site.chain[around]), None)
+        definition = self.m.index.outline(site.path).definition_of(site.chain[around])
         cls = self.definitions.class_of(definition) if definition is not None else None
         return cls is not None and self.never_made(cls)
 
@@ -245,7 +245,7 @@ class Parameters:
             return self._reaches_at_import(site, call, watch)
         if call is None or not isinstance(chain[-1], ir.FunctionDef):
             return False
-        definition = next((d for d in outline.definitions if d.node is chain[-1]), None)
+        definition = outline.definition_of(chain[-1])
         found = self.definitions.function(definition) if definition is not None else None
         if found is None or self.effort.stops():
             return False

@@ -111,7 +111,7 @@ class Closed:
         if function in machine.frontier or function in machine.unfollowed or depth > MAX_DEPTH:
             return False
         outline = self.engine.index.outline(path)
-        definition = next((d for d in outline.definitions if d.node is function), None)
+        definition = outline.definition_of(function)
         found = self.engine.demand.definitions.function(definition) if definition is not None else None
         if found is None:
             return definition is not None and self._around(definition, depth)

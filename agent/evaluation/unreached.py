@@ -8,12 +8,10 @@ from agent.analysis import ir
 from agent.analysis.callers import Reference
 from agent.analysis.control import guards, only_as_program
 from agent.analysis.looked_up import BY_NAME, looking_up
-from agent.analysis.outline import Definition
-from agent.analysis.resolve import dotted_text
 from agent.domain.verdict import Guard, Operand
 from agent.evaluation import explain
 from agent.evaluation.attributes import class_attribute
-from agent.evaluation.call_sites import CallSites
+from agent.evaluation.call_sites import CallSites, handed_to_nobody
 from agent.evaluation.classes import ENUM_BASES
 from agent.evaluation.definitions import Definitions, underlying
 from agent.evaluation.doors import ask, lets_pass, records, shut
@@ -148,8 +146,7 @@ class Unreached:
             return True
         if (func.name.startswith("_") and func.name.endswith("_")) or (owner is not None and self._known_outside(owner, func)):
             return False  # Python, or an enumeration's own machinery, calls it
-        names = {(dotted_text(each) or "?").rpartition(".")[2] for each in getattr(func.node, "decorators", ())}
-        if not names <= _PLAIN and (owner is not None or self.call_sites.registered(func) is None):
+        if not handed_to_nobody(func.node) and (owner is not None or self.call_sites.registered(func) is None):
             return False
         sites = [site for site in self.call_sites.of(func, owner) if func.node not in site.chain]
         if len(sites) > MAX_PLACES:
@@ -219,7 +216,7 @@ class Unreached:
         return found is not None and self.never_called(*found)
 
     def _function(self, path: str, node: ir.Node) -> tuple[FuncV, ClassV | None] | None:
-        definition: Definition | None = next((each for each in self.m.index.outline(path).definitions if each.node is node), None)
+        definition = self.m.index.outline(path).definition_of(node)
         return self.definitions.function(definition) if definition is not None and isinstance(node, ir.FunctionDef) else None
 
 
@@ -230,5 +227,3 @@ def has_outside_base(cls: ClassV) -> bool:
 
 _ASKED = frozenset({"if", "early_exit"})
 """Kinds of guards that are asked; any other takes more than it tells."""
-_PLAIN = frozenset({"staticmethod", "classmethod", "contextmanager", "lru_cache", "cache"})
-"""Decorators that hand a function to nobody."""

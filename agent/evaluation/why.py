@@ -115,7 +115,7 @@ class Why:
         around = site.chain[-1]
         if around not in self.m.entered:
             return True
-        outer = next((each for each in self.m.index.outline(site.path).definitions if each.node is around), None)
+        outer = self.m.index.outline(site.path).definition_of(around)
         return outer is not None and around not in asked and self._unseen_callers(outer, asked)
 
     def _reason(self, seen: Seen) -> str:
@@ -154,7 +154,7 @@ class Why:
 
     def _nested(self, target: Target, definition: Definition) -> WhyAnswer:
         """A function inside a function runs only where the outer one defines it."""
-        outer = next((d for d in self.m.index.outline(target.path).definitions if d.node is definition.chain[-1]), None)
+        outer = self.m.index.outline(target.path).definition_of(definition.chain[-1])
         if outer is not None and isinstance(outer.node, ir.FunctionDef):
             answer = self.answer(Target(path=target.path, line=definition.node.line, text=target.text, function=outer.qualname))
             if answer.verdict == "never":
@@ -278,7 +278,7 @@ class Why:
     def _maker(self, site: Reference) -> ClassV | None:
         for node in reversed(site.chain):
             if isinstance(node, ir.ClassDef):
-                definition = next((d for d in self.m.index.outline(site.path).definitions if d.node is node), None)
+                definition = self.m.index.outline(site.path).definition_of(node)
                 return self.demand.definitions.class_of(definition) if definition is not None else None
         return None
 
@@ -308,7 +308,7 @@ class Why:
         undecided = (PathCondition(calls=(step, *steps), guards=guards, open=None),)
         if not chain or not isinstance(chain[-1], ir.FunctionDef):
             return None, undecided
-        definition = next((d for d in self.m.index.outline(site.path).definitions if d.node is chain[-1]), None)
+        definition = self.m.index.outline(site.path).definition_of(chain[-1])
         found = self.demand.definitions.function(definition) if definition is not None else None
         if found is None or definition is None or found[0].node is func.node:
             return None, undecided
