@@ -37,6 +37,8 @@ from agent.evaluation.values import (
     Tup,
     Unk,
     class_name,
+    given,
+    may_lack,
     metaclass,
     one_of,
 )
@@ -77,12 +79,18 @@ def _answers_for_attributes(m: Machine, cls: ClassV) -> bool:
 
 
 def class_attribute(m: Machine, cls: ClassV, name: str) -> tuple[AV, ClassV] | None:
-    """The attribute as stored on the class or one of its bases."""
+    """The attribute as stored on the class or one of its bases; where a class perhaps has none, joined with what its bases have."""
+    found: list[AV] = []
+    first: ClassV | None = None
     for klass in cls.mro:
         value = m.load((klass, name))
-        if value is not None and value is not ABSENT:
-            return value, klass
-    return None
+        if value is None or value is ABSENT:
+            continue
+        first = first or klass
+        found.append(value)
+        if not may_lack(value):
+            return one_of([*(given(each) for each in found[:-1]), value]), first
+    return (one_of(found), first) if first is not None else None
 
 
 def instance_cell(m: Machine, obj: Instance, name: str) -> tuple[Location, Cell] | None:
@@ -144,8 +152,6 @@ def _read_hook(m: Machine, cls: ClassV) -> FuncV | None:
 
 
 def _from_class(m: Machine, obj: Instance, name: str) -> AV:
-    from agent.evaluation.models import instance_attribute
-
     cls = obj.cls
     if name == "__class__":
         return cls
@@ -155,7 +161,19 @@ def _from_class(m: Machine, obj: Instance, name: str) -> AV:
         found = class_attribute(m, cls, name)
         if found is not None:
             value = bind_to(m, found[0], obj, found[1], name)
+            if may_lack(value):
+                asked = dict(m.fork([lambda: ABSENT, lambda: _past_class(m, obj, name)]))
+                value = one_of([given(value), *([asked[1]] if 1 in asked else [])])
             return one_of([value, Unk(obj.open)]) if obj.open and value is found[0] else value
+    return _past_class(m, obj, name)
+
+
+def _past_class(m: Machine, obj: Instance, name: str) -> AV:
+    """What an object has that no class of the tree gives it."""
+    from agent.evaluation.models import instance_attribute
+
+    cls = obj.cls
+    if isinstance(cls, ClassV):
         hook = class_attribute(m, cls, "__getattr__")
         if hook is not None:
             return m.call(BoundV(hook[0], obj), [Const(name)], {})
@@ -204,6 +222,8 @@ def instance_map(m: Machine, obj: Instance | ModuleV) -> Map:
 
 def bind_to(m: Machine, value: AV, obj: AV, owner: ClassV, name: str) -> AV:
     """What a class attribute is when read through an instance."""
+    if isinstance(value, OneOf):
+        return one_of(bound for _, bound in m.fork([lambda each=each: bind_to(m, each, obj, owner, name) for each in value.values]))  # type: ignore[misc]
     if isinstance(value, (FuncV, BuiltinV, ContextFuncV)):
         return BoundV(value, obj)
     if isinstance(value, StaticV):
@@ -275,9 +295,12 @@ def _module_name(m: Machine, module: ModuleV) -> object:
 
 def _builtin(m: Machine, obj: BuiltinV, name: str) -> AV:
     from agent.evaluation.models import plain_objects
+    from agent.evaluation.models.typing_forms import module_of
 
     if name in ("__name__", "__qualname__") and hasattr(builtins, obj.name):
         return Const(obj.name)
+    if name == "__module__" and module_of(obj):
+        return Const(module_of(obj))
     found = plain_objects.method(name) if obj.name == "object" else None
     return found or Unk(f"attribute {name!r} of {obj!r}")
 
@@ -356,6 +379,14 @@ def _function(m: Machine, obj: FuncV, name: str) -> AV:
     return Unk(f"attribute {name!r} of function {obj.qualname}") if name.startswith("__") else ABSENT
 
 
+def _subscripted(m: Machine, obj: AliasV, name: str) -> AV:
+    from agent.evaluation.models.typing_forms import module_of
+
+    if name == "__module__" and module_of(obj):
+        return Const(module_of(obj))
+    return {"__origin__": obj.origin, "__args__": Tup(obj.args)}.get(name) or lookup_attribute(m, obj.origin, name)
+
+
 def _bound(m: Machine, obj: BoundV, name: str) -> AV:
     if name == "__self__":
         return obj.receiver
@@ -382,7 +413,7 @@ _LOOKUPS: dict[type[AV], Callable[[Machine, Any, str], AV]] = {
     BoundV: _bound,
     PropertyV: _property,
     BuiltinV: _builtin,
-    AliasV: lambda m, obj, name: {"__origin__": obj.origin, "__args__": Tup(obj.args)}.get(name) or lookup_attribute(m, obj.origin, name),
+    AliasV: _subscripted,
 }
 
 

@@ -230,6 +230,9 @@ def contains(m: Machine, item: AV, container: AV) -> bool | None:
     if isinstance(container, ClassV) and container.enum_members is not None:
         return any(item is member for member in container.enum_members.values()) if isinstance(item, Instance) else None
     if isinstance(container, (Tup, ListObj)):
+        if isinstance(item, OneOf):
+            verdicts = {contains(m, each, container) for each in item.values if each is not ABSENT}
+            return verdicts.pop() if len(verdicts) == 1 else None
         items, open_ = turns(m, container)
         if type(item) is Const and all(type(entry) is Const for entry in items):  # most lists, and they may be long
             return True if any(entry.v == item.v for entry in items) else None if open_ else False  # type: ignore[attr-defined]

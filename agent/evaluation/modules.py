@@ -367,10 +367,14 @@ def _sink(m: Machine, made: State, state: State) -> None:
 def extern_attribute(m: Machine, obj: ExternV, name: str) -> AV:
     """``extern.name``: a fact, a modelled constant, a submodule of the tree behind a namespace, or a longer dotted path."""
     from agent.evaluation.models import extern_constant
+    from agent.evaluation.models.typing_forms import module_of
 
     if name in ("__name__", "__qualname__"):
         plain = obj.dotted.startswith("builtins.") or obj.dotted == "types.NoneType"
         return Const(obj.dotted.rpartition(".")[2]) if plain else Unk(f"{name} of {obj.dotted}", "str")
+    if name == "__module__":
+        module = module_of(obj)
+        return Const(module) if module else Unk(f"the module of {obj.dotted}", "str")
     dotted = f"{obj.dotted}.{name}"
     known = facts.attribute_fact(m, dotted)
     if known is not None and not modelled(dotted):

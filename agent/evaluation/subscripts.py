@@ -168,9 +168,9 @@ def _item_dict(m: Machine, obj: DictObj, index: AV) -> AV:
 
 
 def _item_type(m: Machine, obj: AV, index: AV) -> AV:
-    from agent.evaluation.models.typing_forms import subscript
+    from agent.evaluation.models.typing_forms import MARKERS, subscript
 
-    if isinstance(obj, ExternV) and not obj.dotted.startswith(_TYPE_MODULES):
+    if isinstance(obj, ExternV) and not obj.dotted.startswith(_TYPE_MODULES) and obj.dotted not in MARKERS:
         return m.missing(f"an item of {obj.dotted}")
     return subscript(m, obj, index)
 

@@ -58,6 +58,9 @@ def call_extern(m: Machine, func: ExternV, args: list[AV], kwargs: dict[str, AV]
         return method(m, args, kwargs)
     if dotted in METHODS:
         return construct(m, dotted, args, kwargs)
+    builtin = BUILTINS.get(dotted.removeprefix("builtins.")) if dotted.startswith("builtins.") else None
+    if isinstance(builtin, BuiltinV):
+        return builtin.impl(m, args, kwargs)
     described = model_configs.library_class(m, dotted, kwargs)
     if described is not None:
         return described
@@ -157,7 +160,7 @@ def instance_attribute(m: Machine, obj: Instance, name: str) -> AV | None:
         hook = rows.get("__getattr__")
         if hook is not None:
             return hook(m, [obj, _text(name)], {})
-        if "__closed__" in rows and not name.startswith("__") and len(_opaque_names(obj.cls)) == 1:
+        if "__closed__" in rows and not obj.open and not name.startswith("__") and len(_opaque_names(obj.cls)) == 1:
             return ABSENT
     return records.record_method(m, obj, name)
 

@@ -127,22 +127,43 @@ def _suppress(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
 
 
 _REGEX_RESULTS = {"sub": "str", "escape": "str", "split": "list", "findall": "list"}
+_REGEX_FUNCTIONS = ("match", "search", "fullmatch", "sub", "split", "findall", "escape")
+_REGEX_MODULES = ("re", "regex")
+"""``regex`` of the package index takes every pattern of ``re`` for the same; one that ``re`` refuses may be right there."""
 
 
-def _regex(name: str) -> Callee:
+def _regex(name: str, module: str = "re") -> Callee:
     function = getattr(re, name)
 
     def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
         try:
+            if name == "sub" and isinstance(args[1], (FuncV, BoundV)):
+                return _substituted(m, [concrete(m, args[0]), args[1], *(concrete(m, a) for a in args[2:])], concrete_named(m, kwargs))
             result = function(*(concrete(m, a) for a in args), **concrete_named(m, kwargs))
         except NotConcrete:
             return m.missing(reason_of(*args, *kwargs.values()), _REGEX_RESULTS.get(name, ""))
         except (re.error, TypeError, ValueError) as error:
+            if module == "regex":
+                return m.missing("a pattern of the regex library", _REGEX_RESULTS.get(name, ""))
             m.throw_new(type(error).__name__, str(error))
             return NONE
         return _match(m, result)
 
     return run
+
+
+def _substituted(m: Machine, args: list[Any], named: dict[str, Any]) -> AV:
+    """``re.sub`` with a function of the program, which is called for each match."""
+    pattern, function, *rest = args
+    given: list[AV] = []
+
+    def replaced(match: re.Match[Any]) -> Any:
+        given.append(m.call(function, [_match(m, match)], {}))
+        return given[-1].v if isinstance(given[-1], Const) else ""
+
+    text = re.sub(pattern, replaced, *rest, **named)
+    unknown = [each for each in given if not isinstance(each, Const)]
+    return m.missing(reason_of(*unknown), "str") if unknown else lift(m, text)
 
 
 def _match(m: Machine, result: Any) -> AV:
@@ -154,17 +175,22 @@ def _match(m: Machine, result: Any) -> AV:
     return obj
 
 
-def _compile(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
-    obj = Instance(ExternV("re.Pattern"))
-    m.store((obj, "pattern"), args[0])
-    try:
-        compiled: AV = Const(re.compile(*(concrete(m, a) for a in args), **concrete_named(m, kwargs)))
-    except NotConcrete:
-        compiled = m.missing(reason_of(*args, *kwargs.values()))
-    except (re.error, TypeError, ValueError) as error:
-        m.throw_new("ValueError", str(error))
-    m.store((obj, "<compiled>"), compiled)
-    return obj
+def _compile(module: str) -> Callee:
+    def run(m: Machine, args: list[AV], kwargs: Kwargs) -> AV:
+        obj = Instance(ExternV("re.Pattern"))
+        m.store((obj, "pattern"), args[0])
+        try:
+            compiled: AV = Const(re.compile(*(concrete(m, a) for a in args), **concrete_named(m, kwargs)))
+        except NotConcrete:
+            compiled = m.missing(reason_of(*args, *kwargs.values()))
+        except (re.error, TypeError, ValueError) as error:
+            if module == "re":
+                m.throw_new("ValueError", str(error))
+            compiled = m.missing("a pattern of the regex library")
+        m.store((obj, "<compiled>"), compiled)
+        return obj
+
+    return run
 
 
 def _pattern_method(name: str) -> Callee:
@@ -344,8 +370,9 @@ FUNCTIONS: dict[str, Callee] = {
     "collections.defaultdict": _defaultdict, "collections.OrderedDict": _ordered, "collections.deque": _deque,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_iterable, "itertools.product": _itertool("product"),
     "itertools.combinations": _itertool("combinations"), "itertools.permutations": _itertool("permutations"),
-    "itertools.islice": _itertool("islice"), "re.compile": _compile, "inspect.signature": _signature, "inspect.isclass": _is_class,
-    **{f"re.{name}": _regex(name) for name in ("match", "search", "fullmatch", "sub", "split", "findall", "escape")},
+    "itertools.islice": _itertool("islice"), "inspect.signature": _signature, "inspect.isclass": _is_class,
+    **{f"{module}.{name}": _regex(name, module) for module in _REGEX_MODULES for name in _REGEX_FUNCTIONS},
+    **{f"{module}.compile": _compile(module) for module in _REGEX_MODULES},
     "packaging.version.parse": _version_parse, "packaging.version.Version": _version_parse,
     "shlex.split": _words,
     "types.SimpleNamespace": lambda m, a, k: _namespace(m, k), "types.MappingProxyType": _same,
@@ -362,14 +389,18 @@ def _namespace(m: Machine, kwargs: Kwargs) -> AV:
 CONSTANTS: dict[str, Attribute] = {
     "typing.TYPE_CHECKING": lambda m: FALSE,
     "typing_extensions.TYPE_CHECKING": lambda m: FALSE,
-    **{f"re.{name}": (lambda m, flag=flag: Const(flag.value)) for name, flag in re.RegexFlag.__members__.items()},  # type: ignore[misc]
+    **{
+        f"{module}.{name}": (lambda m, flag=flag: Const(flag.value))  # type: ignore[misc]
+        for module in _REGEX_MODULES
+        for name, flag in re.RegexFlag.__members__.items()
+    },
     "logging.DEBUG": lambda m: Const(10),
     "logging.INFO": lambda m: Const(20),
     "logging.WARNING": lambda m: Const(30),
     "logging.ERROR": lambda m: Const(40),
 }
 METHODS: dict[str, dict[str, Callee]] = {
-    "re.Pattern": {name: _pattern_method(name) for name in ("match", "search", "fullmatch", "sub", "split", "findall")},
+    "re.Pattern": {name: _pattern_method(name) for name in _REGEX_FUNCTIONS if name != "escape"},
     "re.Match": {
         "group": _group,
         "groups": _groups,

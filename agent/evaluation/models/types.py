@@ -92,10 +92,18 @@ def as_class(cls: AV) -> AV:
     return cls
 
 
+def _members(cls: AV) -> tuple[AV, ...] | None:
+    """Of a tuple or a union of classes."""
+    from agent.evaluation.models.typing_forms import is_union
+
+    return cls.items if isinstance(cls, Tup) else cls.args if is_union(cls) else None
+
+
 def isinstance_truth(m: Machine, value: AV, cls: AV) -> bool | None:
     """``isinstance(value, cls)``; None is undecided."""
-    if isinstance(cls, Tup):
-        verdicts = [isinstance_truth(m, value, item) for item in cls.items]
+    members = _members(cls)
+    if members is not None:
+        verdicts = [isinstance_truth(m, value, item) for item in members]
         return True if True in verdicts else None if None in verdicts else False
     if isinstance(value, OneOf):
         parts = {isinstance_truth(m, item, cls) for item in value.values if item is not ABSENT}
@@ -165,7 +173,7 @@ def isinstance_(m: Machine, args: list[AV], kwargs: dict[str, AV]) -> AV:
 
 def issubclass_(m: Machine, args: list[AV], kwargs: dict[str, AV]) -> AV:
     """``issubclass``."""
-    parents = args[1].items if isinstance(args[1], Tup) else (args[1],)
+    parents = _members(args[1]) or (args[1],)
     verdicts = [subclass_of(as_class(args[0]), as_class(p)) if isinstance(as_class(args[0]), (ClassV, ExternV)) else None for p in parents]
     truth = True if True in verdicts else None if None in verdicts else False
     return verdict(truth, _reason(*args))
