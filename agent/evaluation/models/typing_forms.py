@@ -26,7 +26,7 @@ _FORWARD = ExternV("typing.ForwardRef")
 
 
 def subscript(m: Machine, origin: AV, index: AV) -> AV:
-    """``origin[index]`` of a type, with what ``typing`` does to the arguments. A library's type that only marks another is ``Annotated``."""
+    """``origin[index]`` of a type, with what ``typing`` does to the arguments; a type that only marks another is ``Annotated``."""
     args = index.items if isinstance(index, Tup) else (index,)
     name = _name(origin)
     if name == "typing.Literal":
