@@ -3,23 +3,26 @@
     python benchmarks/cases.py             all cases
     python benchmarks/cases.py S01 V01     these
 
-A case is found when ``why`` names the guard (or a line that is equally right) as decisive, or when ``audit`` shows the setting with its
-right value, changed at that line. Exit code 1 if a healthy control is accused or a value is wrong.
+A case is found when ``why`` names the guard (or a line that is equally right) as decisive, when ``audit`` shows the setting with its right
+value, changed at that line, or when ``why`` tells the value that the line reads, given at that line.
+Exit code 1 if a healthy control is accused or a value is wrong.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agent.domain.errors import RcaError
-from agent.domain.verdict import Setting, WhyAnswer
+from agent.domain.verdict import Setting, Used, WhyAnswer
 from agent.evaluation.engine import LaunchEngine
+from agent.evaluation.used_values import with_uses
 from tests.oracle.cases import Case, cases, engine_for, right_places
 from tests.wheels import WheelUnavailable
 
@@ -50,6 +53,11 @@ def judge_case(case: Case) -> Finding:
         named = decisive is not None and (decisive.path, decisive.line) in places
         finding.found |= named and (bool(target.get("primary")) or "value" in (case["expect"]["verdict"], target["verdict"]) or dead)
         finding.words.append(f"{answer_words(answer)} (expected {target['verdict']})")
+        for used in used_at(case, engine, answer):
+            given = {(place.path, place.line) for place in used.from_[:1]} | {(guard.path, guard.line) for guard in used.guards}
+            right = used.effective.status == "known" and used.effective.value == wanted.get("effective")
+            finding.found |= right and bool(given & places)
+            judge_value(finding, used, wanted)
     return finding
 
 
@@ -63,6 +71,8 @@ def judge_control(case: Case) -> Finding:
     finding.wrong = answer.verdict == "never" and not overriding
     finding.words.append(f"{answer_words(answer)} (expected {control.get('expect')})")
     wanted = control.get("value") or {}
+    for used in used_at(case, engine, answer):
+        judge_value(finding, used, wanted)
     for setting in asked_for(case, engine):
         finding.wrong |= setting.effective.status == "known" and "effective" in wanted and setting.effective.value != wanted["effective"]
         finding.words.append(setting_words(setting))
@@ -78,6 +88,20 @@ def asked_for(case: Case, engine: LaunchEngine) -> Iterable[Setting]:
     if row is not None:
         return [row]
     return [setting for setting in engine.audit().settings if setting.name in (name, name.removeprefix("env:"))]
+
+
+def used_at(case: Case, engine: LaunchEngine, answer: WhyAnswer) -> list[Used]:
+    """What the line reads of that name, where the case asks about a value."""
+    field = case["query"]["field"] if case["query"] else ""
+    return [used for used in with_uses(engine.demand, answer).uses if field and used.text.rpartition(".")[2] == field]
+
+
+def judge_value(finding: Finding, used: Used, wanted: Mapping[str, Any]) -> None:
+    """A value that is told must be the right one."""
+    effective = used.effective
+    finding.wrong |= effective.status == "known" and "effective" in wanted and effective.value != wanted["effective"]
+    lines = " < ".join(f"{place.path.rsplit('/', 1)[-1]}:{place.line}" for place in used.from_)
+    finding.words.append(f"{used.text} is {effective.value if effective.status == 'known' else effective}, given at {lines}")
 
 
 def setting_words(setting: Setting) -> str:

@@ -106,6 +106,32 @@ class Target(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Effective:
+    """What the server made of it; ``status``: known, candidates, unknown."""
+
+    status: str
+    value: Any = None
+    values: tuple[Any, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """A name that a line reads, with its value there; ``from_``: the lines that gave it, nearest first.
+
+    ``guards``: the conditions under which the nearest of them ran, outermost first. ``instance``: the object on which the method ran;
+    empty where it may be any.
+    """
+
+    text: str
+    effective: Effective
+    from_: tuple[Place, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    instance: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WhyAnswer(Plain):
     """Answer to "why does this line not run": contract ``rca.why/1``."""
 
@@ -118,6 +144,8 @@ class WhyAnswer(Plain):
     counterfactuals: tuple[Counterfactual, ...] = ()
     reason: str = ""
     """Why the verdict is "may" or "unknown": the missing fact."""
+    uses: tuple[Used, ...] = ()
+    """What a line that may run reads, in file order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,16 +154,6 @@ class Asked:
 
     value: Any
     source: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effective:
-    """What the server made of it; ``status``: known, candidates, unknown."""
-
-    status: str
-    value: Any = None
-    values: tuple[Any, ...] = ()
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,10 +161,13 @@ def _from_class(m: Machine, obj: Instance, name: str) -> AV:
         found = class_attribute(m, cls, name)
         if found is not None:
             value = bind_to(m, found[0], obj, found[1], name)
+            plain = value is found[0]
             if may_lack(value):
                 asked = dict(m.fork([lambda: ABSENT, lambda: _past_class(m, obj, name)]))
                 value = one_of([given(value), *([asked[1]] if 1 in asked else [])])
-            return one_of([value, Unk(obj.open)]) if obj.open and value is found[0] else value
+            if plain and m.demand is not None:
+                value = m.demand.later.of_class_alone(obj, name, value)
+            return one_of([value, Unk(obj.open)]) if obj.open and plain else value
     return _past_class(m, obj, name)
 
 
@@ -175,7 +178,7 @@ def _past_class(m: Machine, obj: Instance, name: str) -> AV:
     cls = obj.cls
     if isinstance(cls, ClassV):
         hook = class_attribute(m, cls, "__getattr__")
-        if hook is not None:
+        if hook is not None and not _of_builtin_base(cls, name):
             return m.call(BoundV(hook[0], obj), [Const(name)], {})
     modelled = instance_attribute(m, obj, name)
     if modelled is not None:
@@ -189,6 +192,12 @@ def _past_class(m: Machine, obj: Instance, name: str) -> AV:
         if hasattr(builtin_type(ExternV(base)), name):
             return Unk(f"{base}.{name}", "object")
     return ABSENT
+
+
+def _of_builtin_base(cls: ClassV, name: str) -> bool:
+    """Whether a builtin type that the class derives from, ``object`` too, has the attribute: then no ``__getattr__`` is asked for it."""
+    bases = [builtin_type(ExternV(base)) for base in cls.opaque]
+    return any(hasattr(base, name) for base in (object, *bases) if base is not None)
 
 
 def instance_dict(m: Machine, obj: Instance | ModuleV) -> DictObj:

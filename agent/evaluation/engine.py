@@ -104,8 +104,12 @@ class LaunchEngine:
             if answer.verdict == "never":
                 break
         chosen = next((a for a in answers if a.verdict == "never"), answers[0])
-        if not counterfactuals or chosen.verdict != "never":
+        if not counterfactuals:
             return chosen
+        if chosen.verdict != "never":
+            from agent.evaluation.used_values import with_uses
+
+            return with_uses(self.demand, chosen)
         from agent.evaluation.counterfactual import with_counterfactuals
 
         return with_counterfactuals(self, query, chosen)

@@ -66,6 +66,7 @@ class Frame:
         "label",
         "last",
         "locals",
+        "look",
         "loops",
         "module",
         "on_yield",
@@ -104,6 +105,8 @@ class Frame:
         self.only: frozenset[ir.Node] | None = None
         self.hollow: frozenset[ir.Node] = frozenset()
         self.until: ir.Node | None = None
+        self.look: Callable[[], bool] | None = None
+        """What is done when control comes to ``until``; gives whether the statement itself is run then."""
         self.last = 0
 
 

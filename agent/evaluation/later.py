@@ -120,6 +120,25 @@ class Later:
         self.m.assumptions = outer | self.m.assumptions
         return found
 
+    def of_class_alone(self, obj: Instance, name: str, value: AV) -> AV:
+        """What an object has from its class alone, as later code may read it: what has been written to the object itself stands before it.
+
+        Of an object that the run of the moment has made, that run knows what is written to it.
+        """
+        if self.runs.made_now(obj) or obj in self.demand.receivers.contexts or obj in self.being_filled:
+            return value
+        key = (obj, name, self.strict)
+        before = self.known.get(key)
+        if before is None or before[0].value is not value:
+            outer, self.m.assumptions = self.m.assumptions, {}
+            cell = Cell(value, deps=tuple(self.m.reads[-1:]), name=name)
+            before = self.known[key] = (cell, self._joined((obj, name), cell), self.m.assumptions)
+            self.m.assumptions = outer
+        self.m.assumptions |= before[2]
+        if before[1] is not before[0]:
+            self.m.reads[-1:] = [before[1]]
+        return before[1].value
+
     def _joined(self, location: Location, cell: Cell) -> Cell:
         owner, name = location
         if name.startswith(("<", "[", "{", "__")) or (isinstance(cell.value, _FIXED) and not isinstance(owner, (ModuleV, ClassV))):

@@ -250,7 +250,7 @@ class Machine:
         certain = self.state.certain and not self.configured
         if certain or stmt not in self.marks:
             self.marks[stmt] = certain
-        if stmt is frame.until:
+        if stmt is frame.until and (frame.look is None or not frame.look()):
             return True
         try:
             return bool(self._statements[type(stmt)](self, stmt))

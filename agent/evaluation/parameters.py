@@ -11,7 +11,7 @@ from agent.analysis.control import only_as_program
 from agent.analysis.outline import Parents
 from agent.analysis.resolve import dotted_text
 from agent.analysis.scopes import binds
-from agent.analysis.walk import walk
+from agent.analysis.walk import statements, walk
 from agent.analysis.writers import may_change
 from agent.evaluation.call_sites import MAX_LISTED, CallSites
 from agent.evaluation.definitions import Definitions
@@ -21,7 +21,7 @@ from agent.evaluation.makers import followed_calls, heeding, only_asked, unnamed
 from agent.evaluation.modules import import_module
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.runs import Reads, Runs
-from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, FuncV, ListObj, ModuleV, Unk, given, may_lack, one_of, same
+from agent.evaluation.values import ABSENT, AV, ClassV, DictObj, FuncV, Instance, ListObj, ModuleV, Unk, given, may_lack, one_of, same
 from agent.evaluation.watch import Beside, Watch
 
 MAX_MAKERS = 6
@@ -105,21 +105,21 @@ class Parameters:
         closed = next((row for row in rows if isinstance(row, Unk)), None)
         if closed is not None:
             return closed
-        found = [row for row in rows if isinstance(row, Row)]
+        found = [row for row in rows if isinstance(row, Row) and not _by_another(row.site, context.made)]
         silent = [row for row in found if one is None and _gives_nothing(row)]
         telling = list({_given_at(row): row for row in found if row not in silent}.values())
         if len(telling) > MAX_SITES:
             return Unk(f"{param.name} of {func.qualname}() has {len(found)} call sites")
         values: list[AV] = []
         for row in telling:
-            values += self._at_site(*row, context.outer or ANY)
+            values += self._at_site(*row, _around(row.site, context))
             if any(isinstance(value, Unk) and not value.typ for value in values):
                 return one_of(values)
         defaults = [self._default(row.func, row.param.name) for row in silent]
         if silent and (len(found) > MAX_SITES or _adds_nothing(values, defaults)):
             return one_of([*values, *defaults])  # whether these calls are made adds nothing, or is too much to ask
         for row in silent:
-            values += self._at_site(*row, context.outer or ANY)
+            values += self._at_site(*row, _around(row.site, context))
         if not found:
             return Unk(f"{param.name} of {func.qualname}(): no caller was found")
         if not values:
@@ -287,6 +287,32 @@ class Parameters:
         return bool(watch.seen)
 
 
+def _around(site: Reference, context: Context) -> Context:
+    """What a function with a call in it runs on: the same object, where it calls a method of its own."""
+    if context.made is None:
+        return context.outer or ANY
+    return context if _calls_own_method(site) else ANY
+
+
+def _by_another(site: Reference, made: Instance | None) -> bool:
+    """Whether the call is one of a method of its own object, in a class of which ``made`` is none."""
+    if made is None or not isinstance(made.cls, ClassV) or not _calls_own_method(site):
+        return False
+    return all(site.chain[-2] is not each.node for each in made.cls.mro)
+
+
+def _calls_own_method(site: Reference) -> bool:
+    """``self.method(...)`` in a method."""
+    if len(site.chain) < 2 or not isinstance(site.chain[-2], ir.ClassDef) or not isinstance(site.receiver, ir.Name):
+        return False
+    method = site.chain[-1]
+    if not isinstance(method, ir.FunctionDef) or not method.params or method.params[0].name != site.receiver.id:
+        return False
+    return not _decorated_with(method, "staticmethod", "classmethod") and not any(
+        binds(each, site.receiver.id) for each in statements(method.body)
+    )
+
+
 def or_default(value: AV, default: AV) -> AV:
     """An argument of a call that may not give it."""
     return one_of([given(value), default]) if may_lack(value) else default if value is ABSENT else value
@@ -300,7 +326,11 @@ def _position(func: FuncV, owner: ClassV | None, param: ir.Param) -> int:
 
 
 def _decorated(func: FuncV, *names: str) -> bool:
-    return any(isinstance(each, ir.Name) and each.id in names for each in getattr(func.node, "decorators", ()))
+    return _decorated_with(func.node, *names)
+
+
+def _decorated_with(node: ir.Node, *names: str) -> bool:
+    return any(isinstance(each, ir.Name) and each.id in names for each in getattr(node, "decorators", ()))
 
 
 def _watch(row: Row) -> Watch:

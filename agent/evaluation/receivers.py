@@ -15,10 +15,11 @@ from agent.evaluation.values import AV, ClassV, Instance
 
 
 class Context(NamedTuple):
-    """Which constructor call made the receiver; None: any of them."""
+    """Which constructor call made the receiver; None: any of them. ``made``: an object of the forward run, which is the receiver itself."""
 
     site: Reference | None
     outer: Context | None
+    made: Instance | None = None
 
 
 ANY = Context(None, None)
@@ -56,6 +57,9 @@ class Receivers:
 
     def of(self, cls: ClassV, context: Context = ANY) -> Instance:
         """The object on which a method of ``cls`` runs: the configuration record itself, or one known only by its class."""
+        made = context.made
+        if made is not None and isinstance(made.cls, ClassV) and cls in made.cls.mro:
+            return made
         record = self.only_record(cls)
         if record is not None:
             return record

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from agent.analysis import ir
@@ -88,6 +90,8 @@ class Runs:
         """For each object that a run made: what that run has followed."""
         self.put_in: dict[object, set[str]] = {}
         """The attributes and globals that a run has put such an object in; ``[]`` and ``{}`` are containers."""
+        self._ended: list[tuple[int, int]] = []
+        """Serial numbers between which the objects of runs lie that have come to their end, those within others left out; ascending."""
 
     def run(
         self,
@@ -101,8 +105,12 @@ class Runs:
         receiver: Instance | None = None,
         reads: Reads | None = None,
         forced: dict[ir.Node, bool] | None = None,
+        look: Callable[[], None] | None = None,
     ) -> Run:
-        """Runs a slice of a function for one question; all of it where there are no ``criteria``."""
+        """Runs a slice of a function for one question; all of it where there are no ``criteria``.
+
+        ``look``: what is done each time that control comes to the one statement in ``reads``.
+        """
         node = func.node
         assert isinstance(node, ir.FunctionDef)
         m = self.m
@@ -126,6 +134,8 @@ class Runs:
         frame.hollow = hollow_around(outline, criteria or (), node)
         frame.last = last_line(outline, node, criteria or (), reads)
         frame.until = _only_reached(outline, node, reads or {})
+        if look is not None:
+            frame.until, frame.look = _looking(outline, node, reads or {}, look)
         longest = self.effort.longest
         frame.deadline = m.steps + (max(QUESTION_FUEL, m.call_fuel) if longest is None else longest)
         m.frame = frame
@@ -214,6 +224,9 @@ class Runs:
 
     def _keep_objects(self, mark: int, function: ir.Node | None) -> None:
         """Objects that a run made outlive it: their cells move to the layer that all runs share."""
+        while self._ended and self._ended[-1][0] >= mark:
+            self._ended.pop()
+        self._ended.append((mark, Obj.last_serial()))
         along = Making(function, frozenset(self.m.entered), frozenset(self.m.calls))
         chain = []
         layer: State | None = self.m.state
@@ -230,6 +243,11 @@ class Runs:
                     for held in _objects(cell.value):
                         if held.serial > mark:
                             self.put_in.setdefault(held, set()).add(location[1])
+
+    def made_now(self, obj: Obj) -> bool:
+        """Whether the run of the moment has made the object itself, not one that has ended meanwhile: that run alone knows all of it."""
+        at = bisect_right(self._ended, obj.serial, key=itemgetter(0)) - 1
+        return obj.serial > self.m.made_after and not (at >= 0 and obj.serial <= self._ended[at][1])
 
     def _save(self) -> dict[str, Any]:
         m = self.m
@@ -270,12 +288,26 @@ class Runs:
 def _only_reached(outline: Outline, function: ir.FunctionDef, reads: Reads) -> ir.Node | None:
     """The statement of which nothing matters but whether control comes to it; in a loop it decides over the next turn, too."""
     node = next((node for node, parts in reads.items() if not parts), None)
-    around = outline.parents.get(node) if node is not None else None
-    while around is not None and around is not function:
-        if isinstance(around, (ir.For, ir.While)):
-            return None
+    return None if node is None or _in_loop(outline, function, node) else node
+
+
+def _in_loop(outline: Outline, function: ir.FunctionDef, node: ir.Node) -> bool:
+    around = outline.parents.get(node)
+    while around is not None and around is not function and not isinstance(around, (ir.For, ir.While)):
         around = outline.parents.get(around)
-    return node
+    return isinstance(around, (ir.For, ir.While))
+
+
+def _looking(outline: Outline, function: ir.FunctionDef, reads: Reads, look: Callable[[], None]) -> tuple[ir.Node, Callable[[], bool]]:
+    """The statement at which to look, and whether to run it then: in a loop it has a part in what the next turn finds."""
+    (node,) = reads
+    again = _in_loop(outline, function, node) or isinstance(node, (ir.For, ir.While))
+
+    def looked() -> bool:
+        look()
+        return again
+
+    return node, looked
 
 
 def _objects(value: AV) -> Iterator[Instance]:

@@ -17,6 +17,7 @@ from agent.domain.verdict import (
     ChangedBy,
     Counterfactual,
     DeadKey,
+    Effective,
     Guard,
     Observed,
     Raise,
@@ -178,11 +179,15 @@ def _asked(setting: Setting) -> str:
 
 def effective(setting: Setting) -> str:
     """What the server makes of the setting, in words."""
-    found = setting.effective
+    return value_words(setting.name, setting.effective)
+
+
+def value_words(name: str, found: Effective) -> str:
+    """The value of what is called so: one, several, or why it is not known."""
     if found.status == "known":
-        return told(setting.name, found.value)
+        return told(name, found.value)
     if found.status == "candidates":
-        return " or ".join(told(setting.name, value) for value in found.values)
+        return " or ".join(told(name, value) for value in found.values)
     return f"unknown: {found.why}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agent.domain.verdict import CallStep, Counterfactual, Guard, Operand, PathCondition, Place, WhyAnswer
+from agent.domain.verdict import CallStep, Counterfactual, Guard, Operand, PathCondition, Place, Used, WhyAnswer
 from agent.domain.visible import one_line
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def show_why(answer: WhyAnswer, console: Console, *, everything: bool = False) -
         root.add(Text(f"because {one_line(answer.reason)}"))
     if answer.decisive is not None:
         _add_guard(root.add(Text("decided by", style="bold")), answer.decisive)
+    _add_uses(root, answer.uses)
     _add_paths(root, answer, everything)
     for counterfactual in answer.counterfactuals:
         _add_counterfactual(root, counterfactual)
@@ -57,6 +58,23 @@ def show_why(answer: WhyAnswer, console: Console, *, everything: bool = False) -
     if not console.is_terminal:
         console.width = _PIPED  # a pipe has no width: nothing is wrapped or cut
     console.print(root)
+
+
+def _add_uses(root: Tree, uses: Sequence[Used]) -> None:
+    """What the line reads, with the lines that gave it and the conditions under which the nearest of them ran."""
+    from rich.text import Text
+
+    from agent.reports.audit_text import value_words
+
+    branch = root.add(Text("it reads", style="bold")) if uses else root
+    for each in uses:
+        on = f" of {one_line(each.instance)}" if each.instance else ""
+        text = Text.assemble((_code(each.text), "bold"), on, " = ", (one_line(value_words(each.text, each.effective)), "magenta"))
+        if each.from_:
+            text.append(f"  from {_places(each.from_)}", style="dim")
+        twig = branch.add(text)
+        for guard in each.guards:
+            _add_guard(twig, guard)
 
 
 def is_met(guard: Guard) -> bool | None:
