@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -72,12 +72,24 @@ def writers_in(module: ir.Module, attr: str) -> list[Writer]:
 
 
 @once_a_word
-def receivers_by_text(index: Index, attr: str) -> tuple[tuple[str, int, str], ...]:
-    """(path, line, last name of the receiver) of every ``receiver.attr = ...``, by the text of the files: none is parsed for it."""
-    found = []
+def receivers_by_text(index: Index, attr: str) -> tuple[Receiver, ...]:
+    """Of every ``receiver.attr = ...``, by the text of the files: none is parsed for it."""
+    return tuple(_receivers(index, attr, index.files_with(attr)))
+
+
+def receivers_in(index: Index, attr: str, paths: Container[str]) -> tuple[Receiver, ...]:
+    """The same of these files: no others are read."""
+    return tuple(_receivers(index, attr, (path for path in index.files_with(attr) if path in paths)))
+
+
+Receiver = tuple[str, int, str]
+"""Path, line, and the last name of what an attribute is written to."""
+
+
+def _receivers(index: Index, attr: str, paths: Iterable[str]) -> Iterator[Receiver]:
     word = re.escape(attr.encode())
     used = re.compile(word + rb"(?<=[.\"']" + word + rb")(?![A-Za-z0-9_])")  # beginning with a text, it is found fast
-    for path in index.files_with(attr):
+    for path in paths:
         content = index.read(path)
         if not isinstance(content, bytes):
             continue
@@ -86,12 +98,11 @@ def receivers_by_text(index: Index, attr: str) -> tuple[tuple[str, int, str], ..
             before = content[max(0, at - 81) : at]
             if before.endswith(b".") and (_written_after(content, at, end) or _bound_by(content, before, end)):
                 name = _LAST_NAME.search(before[:-1])
-                found.append((path, content.count(b"\n", 0, at) + 1, name.group(1).decode() if name else ""))
+                yield path, content.count(b"\n", 0, at) + 1, name.group(1).decode() if name else ""
             elif before.endswith((b'"', b"'")):
                 name = _SET_BY_NAME.search(before)
                 if name is not None:
-                    found.append((path, content.count(b"\n", 0, at) + 1, (name[1] or name[2] or name[3]).decode()))
-    return tuple(found)
+                    yield path, content.count(b"\n", 0, at) + 1, (name[1] or name[2] or name[3]).decode()
 
 
 def _bound_by(content: bytes, before: bytes, end: int) -> bool:

@@ -25,7 +25,16 @@ from agent.analysis.resolve import dotted_text, root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
 from agent.analysis.words import positions
-from agent.analysis.writers import REFLECTIVE, changed_in_place, global_items, holds_one, holds_self, receivers_by_text, reflective_by_text
+from agent.analysis.writers import (
+    REFLECTIVE,
+    changed_in_place,
+    global_items,
+    holds_one,
+    holds_self,
+    receivers_by_text,
+    receivers_in,
+    reflective_by_text,
+)
 from agent.evaluation.attributes import class_attribute
 from agent.evaluation.definitions import underlying
 from agent.evaluation.frames import Frame
@@ -204,7 +213,8 @@ class Later:
         if module.ir is not None:
             found += [_Writer(module.path, line, "") for line in _global_writes(module.ir).get(name, ())]
         last = module.dotted.rpartition(".")[2]
-        rows = receivers_by_text(self.m.index, name)
+        index = self.m.index
+        rows = receivers_in(index, name, {*index.files_with(last), *({*index.files_with("modules")}.intersection(index.files_with("sys")))})
         found += [_Writer(*row) for row in rows if row[2] == last or (row[2] != "self" and self._renamed(row[0], last, row[2]))]
         return found + [_Writer(*row) for row in rows if row[2] == "modules"]
 
@@ -219,7 +229,8 @@ class Later:
     def _of_class(self, cls: ClassV, name: str) -> list[_Writer]:
         """``Class.name = ...``, ``cls.name = ...`` in its methods, and by the name of a module for what stands in it."""
         found = []
-        for path, line, receiver in receivers_by_text(self.m.index, name):
+        named = {*self.m.index.files_with(cls.name), *(base.module.path for base in cls.mro)}
+        for path, line, receiver in receivers_in(self.m.index, name, named):
             own = receiver in ("cls", "__class__") and self._in_class(path, line, cls)
             if own or (receiver == cls.name and path in self.call_sites.importable):
                 found.append(_Writer(path, line, receiver))

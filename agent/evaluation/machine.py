@@ -127,6 +127,7 @@ class Machine:
         self.between: Callable[[Iterable[AV]], None] | None = None
         """Told of each call, with what it is given, while an attribute is worked out: what is called may read it."""
         self.logged: list[tuple[Place, str, str, Control | None, bool]] = []
+        self._places: dict[Place, Place] = {}
         self._statements: dict[type, Handler] = STATEMENTS
         self._expressions: dict[type, Handler] = EXPRESSIONS
 
@@ -135,7 +136,8 @@ class Machine:
     def place(self) -> Place:
         """Where the machine is."""
         stmt = self.frame.stmt
-        return Place(self.frame.module.path, stmt.line if stmt is not None else 0)
+        at = Place(self.frame.module.path, stmt.line if stmt is not None else 0)
+        return self._places.setdefault(at, at)
 
     def cell(self, location: Location) -> Cell | None:
         """The innermost cell; for a question after the forward run, with what later code may have written."""
