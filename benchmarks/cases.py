@@ -4,7 +4,8 @@
     python benchmarks/cases.py S01 V01     these
 
 A case is found when ``why`` names the guard (or a line that is equally right) as decisive, when ``audit`` shows the setting with its right
-value, changed at that line, or when ``why`` tells the value that the line reads, given at that line.
+value, changed at that line, or when ``why`` tells the value that the line reads, given at that line. It is named where the answer is
+"may" and depends on that guard.
 Exit code 1 if a healthy control is accused or a value is wrong.
 """
 
@@ -29,9 +30,10 @@ from tests.wheels import WheelUnavailable
 
 @dataclass(slots=True)
 class Finding:
-    """What was said of one launch: ``found`` the guard, ``wrong`` claims, all of it in words."""
+    """What was said of one launch: ``found`` the guard, ``named`` it in an answer of "may", ``wrong`` claims, all of it in words."""
 
     found: bool = False
+    named: bool = False
     wrong: bool = False
     words: list[str] = field(default_factory=list)
 
@@ -52,6 +54,8 @@ def judge_case(case: Case) -> Finding:
         dead = target["verdict"] == answer.verdict == "never"
         named = decisive is not None and (decisive.path, decisive.line) in places
         finding.found |= named and (bool(target.get("primary")) or "value" in (case["expect"]["verdict"], target["verdict"]) or dead)
+        hinge = answer.depends_on
+        finding.named |= bool(target.get("primary")) and hinge is not None and (hinge.path, hinge.line) in places
         finding.words.append(f"{answer_words(answer)} (expected {target['verdict']})")
         for used in used_at(case, engine, answer):
             given = {(place.path, place.line) for place in used.from_[:1]} | {(guard.path, guard.line) for guard in used.guards}
@@ -115,7 +119,9 @@ def answer_words(answer: WhyAnswer) -> str:
     decisive = answer.decisive
     place = f"{answer.target.path.rsplit('/', 1)[-1]}:{answer.target.line}"
     if decisive is None:
-        return f"{place} {answer.verdict}: {answer.reason[:100]}"
+        hinge = answer.depends_on
+        named = f", depends on {hinge.path.rsplit('/', 1)[-1]}:{hinge.line}" if hinge is not None else ""
+        return f"{place} {answer.verdict}{named}: {answer.reason[:100]}"
     return f"{place} {answer.verdict}, decided by {decisive.path.rsplit('/', 1)[-1]}:{decisive.line} {decisive.condition[:60]}"
 
 
@@ -125,7 +131,7 @@ def show(title: str, mark: str, finding: Finding, seconds: float) -> None:
 
 def main() -> int:
     wanted = sys.argv[1:]
-    static = found = wrong = 0
+    static = found = named = wrong = 0
     for case in cases():
         if wanted and case["id"] not in wanted:
             continue
@@ -136,12 +142,24 @@ def main() -> int:
             except (WheelUnavailable, RcaError) as problem:
                 finding = Finding(words=[f"not judged: {problem}"])
             control = judge is judge_control
-            mark = "WRONG" if finding.wrong else "not accused" if control else "found" if finding.found else "open"
+            mark = (
+                "WRONG"
+                if finding.wrong
+                else "not accused"
+                if control
+                else "found"
+                if finding.found
+                else "named"
+                if finding.named
+                else "open"
+            )
             show(title, mark, finding, time.process_time() - start)
             wrong += finding.wrong
-            found += not control and finding.found and case["decidable"] == "static"
+            told = not control and case["decidable"] == "static"
+            found += told and finding.found
+            named += told and finding.named and not finding.found
         static += case["decidable"] == "static"
-    print(f"{found} of {static} static cases found, {wrong} wrong claims")
+    print(f"{found} of {static} static cases found, {named} more named by an answer of 'may', {wrong} wrong claims")
     return 1 if wrong else 0
 
 

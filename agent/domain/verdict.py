@@ -144,6 +144,8 @@ class WhyAnswer(Plain):
     counterfactuals: tuple[Counterfactual, ...] = ()
     reason: str = ""
     """Why the verdict is "may" or "unknown": the missing fact."""
+    depends_on: Guard | None = None
+    """Of a "may": the nearest guard that is not decided, else one that is shut on some of the ways only."""
     uses: tuple[Used, ...] = ()
     """What a line that may run reads, in file order."""
 

@@ -384,6 +384,7 @@ class Why:
             paths=paths,
             counterfactuals=(),
             reason=reason,
+            depends_on=_hinge(paths) if verdict == "may" else None,
         )
 
 
@@ -404,6 +405,16 @@ def in_vague_handler(m: Machine, outline: Outline, statement: ir.Stmt) -> bool:
     while node is not None and node not in m.vague:
         node = outline.parents.get(node)
     return node is not None
+
+
+def _hinge(paths: tuple[PathCondition, ...]) -> Guard | None:
+    """What a line depends on that may run: the nearest guard that is not decided, else the nearest of those that shut some ways.
+
+    An assertion that fails is loud: it is named where there is nothing else.
+    """
+    nearest = [guard for path in paths for guard in reversed(path.guards) if path.open is not False and guard.truth == "unknown"]
+    shut = [guard for path in paths for guard in reversed(path.guards) if path.open is False and _against(guard)]
+    return next((guard for guard in (*nearest, *shut) if guard.kind != "assert"), nearest[0] if nearest else None)
 
 
 def _against(item: Guard) -> bool:

@@ -47,6 +47,8 @@ def show_why(answer: WhyAnswer, console: Console, *, everything: bool = False) -
         root.add(Text(f"because {one_line(answer.reason)}"))
     if answer.decisive is not None:
         _add_guard(root.add(Text("decided by", style="bold")), answer.decisive)
+    if answer.depends_on is not None:
+        _add_guard(root.add(Text("it depends on", style="bold")), answer.depends_on)
     _add_uses(root, answer.uses)
     _add_paths(root, answer, everything)
     for counterfactual in answer.counterfactuals:
