@@ -79,11 +79,13 @@ def row_of(engine: Engine, answer: AuditAnswer, name: str) -> Setting | None:
     row = next((row for row in answer.settings if row.name == field), None) if owner and found is None else None
     if row is None:
         return found or (engine.attribute(plain) if owner else None)
-    value = engine.setting(plain)
-    if isinstance(value, Unknown) and value.reason.startswith(NO_SUCH):
-        return engine.attribute(plain)
+    value, held = engine.setting(plain), engine.attribute(plain)
+    if isinstance(value, Unknown) and (value.reason.startswith(NO_SUCH) or (held is not None and held.effective.status != "unknown")):
+        return held
     asked = Known(value=row.asked.value)
-    return replace(row, name=plain, effective=effective(value), verdict=_verdict(asked, value, row.asked.source == "flag"))
+    lines = tuple(dict.fromkeys((*(held.changed_by if held is not None else ()), *row.changed_by)))
+    verdict = _verdict(asked, value, row.asked.source == "flag")
+    return replace(row, name=plain, effective=effective(value), changed_by=lines, verdict=verdict)
 
 
 # --- after the configuration is complete --------------------------------------------------------------------------------------
@@ -95,9 +97,10 @@ def _followed(engine: LaunchEngine, rows: tuple[Setting, ...]) -> tuple[tuple[Se
         return rows, ()
     found, resting = [], dict[str, None]()
     for row in rows:
-        later = handed_on(engine).changes(row.name) if row.asked.source == "flag" and row.effective.status == "known" else ()
-        value = final(Known(value=row.effective.value), later)
-        if later and value != Known(value=row.effective.value):
+        held = Known(value=row.effective.value) if row.effective.status == "known" else OneOf(values=row.effective.values)
+        later = handed_on(engine).changes(row.name) if row.asked.source == "flag" and row.effective.status != "unknown" else ()
+        value = final(held, later)
+        if later and value != held:
             resting |= {each.assumption: None for each in later if each.assumption}
             row = _later(row, value, later)
         found.append(row)
@@ -123,7 +126,7 @@ def _fields(m: Machine) -> list[Setting]:
     configured = configurations(m)
     found: dict[str, Setting] = {}
     for name in dict.fromkeys(name for obj in configured for name in records(m)[obj]):
-        found[name] = _shared(m, line, name)
+        found[name] = shared_row(m, line, name)
     for namespace in line.namespaces:
         for name, option in line.options.items():
             stored = m.state.get((namespace, name))
@@ -134,22 +137,22 @@ def _fields(m: Machine) -> list[Setting]:
         for field in m.settled[obj]:
             name = f"{obj.cls.name}.{field}"
             if name not in found:
-                found[name] = _shared(m, line, name)
+                found[name] = shared_row(m, line, name)
     return list(found.values())
 
 
-def _shared(m: Machine, line: CommandLine, name: str) -> Setting:
-    """A field of one record, or of several where they agree."""
+def shared_row(m: Machine, line: CommandLine, name: str) -> Setting:
+    """A field of one record, or of several: where they disagree, with the lines that change it in any of them."""
     found = holders(m, name)
-    obj, cell = found[0]
-    row = _field(m, line, obj, name, cell)
+    row = _field(m, line, *found[0], name)
     disagreement = agreed(m, found)
-    if disagreement is not None:
-        row = replace(row, effective=effective(disagreement), verdict="unknown")
-    return row
+    if disagreement is None:
+        return row
+    lines = dict.fromkeys(change for obj, cell in found for change in _field(m, line, obj, cell, name).changed_by)
+    return replace(row, effective=effective(disagreement), verdict="unknown", changed_by=tuple(lines))
 
 
-def _field(m: Machine, line: CommandLine, obj: Instance, name: str, cell: Cell) -> Setting:
+def _field(m: Machine, line: CommandLine, obj: Instance, cell: Cell, name: str) -> Setting:
     first = m.initial.get(obj, {}).get(name.rpartition(".")[2])
     asked = outward(m, first.value) if first is not None else Unknown(reason="it has no value before the configuration is completed")
     final = outward(m, cell.value)

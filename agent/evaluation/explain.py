@@ -39,15 +39,16 @@ def places(cell: Cell, limit: int = MAX_PLACES) -> tuple[Place, ...]:
 
 
 def operands(m: Machine, record: Tested, condition: ir.Expr | None, path: str) -> tuple[Operand, ...]:
-    """Names and attributes of the condition with their values and origins."""
+    """Names and attributes of the condition with their values and origins; of two with one name the one read first stands first."""
     found: dict[str, Operand] = {}
-    deps = list(record.deps)
+    left = list(dict.fromkeys(record.deps))
     for node in _reads(condition):
         name = node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
-        cell = next((c for c in deps if _named(m, c, name)), None)
+        shown = text(m.index, path, node)
+        cell = next((c for c in left if _named(m, c, name)), None) if shown not in found else None
         if cell is not None:
-            shown = text(m.index, path, node)
-            found.setdefault(shown, Operand(text=shown, value=show(m, cell.value), from_=places(cell)))
+            left.remove(cell)
+            found[shown] = Operand(text=shown, value=show(m, cell.value), from_=places(cell))
     return tuple(found.values())
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, ChangedBy, Setting
-from agent.evaluation.audit import effective, masked, source_line
-from agent.evaluation.settings import outward
+from agent.evaluation.audit import effective, masked, shared_row, source_line
+from agent.evaluation.models.argument_parser import command_line
+from agent.evaluation.settings import holders, outward
 from agent.evaluation.values import ABSENT, ClassV, candidates, one_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 def attribute_row(engine: LaunchEngine, name: str) -> Setting | None:
     """The attribute as a row of the audit; None where the tree has no such class, or several, or nothing in it writes the attribute."""
+    m = engine.machine
     owner, _, attribute = name.rpartition(".")
+    if owner and holders(m, name):
+        return masked(shared_row(m, command_line(m), name))
     cls = _class_called(engine, owner)
     if cls is None:
         return None
@@ -31,7 +35,7 @@ def attribute_row(engine: LaunchEngine, name: str) -> Setting | None:
     held = demand.receivers.of(cls)
     value = one_of([each for each in candidates(demand.attributes.overridden(held, attribute, value)) if each is not ABSENT])
     places = demand.attributes.writers.get((held, attribute), ())
-    found, m = effective(outward(engine.machine, value)), engine.machine
+    found = effective(outward(m, value))
     written = tuple(ChangedBy(path=place.path, line=place.line, text=source_line(m, place.path, place.line)) for place in places)
     verdict = "defaulted" if found.status == "known" else "unknown"
     asked = Asked(value=None, source="default")

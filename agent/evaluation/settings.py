@@ -70,12 +70,18 @@ def final_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
 
 
 def agreed(m: Machine, found: list[tuple[Instance, Cell]]) -> Unknown | None:
-    """None where all records hold the same value, else why it is not one value."""
-    values = {repr(outward(m, cell.value)): obj for obj, cell in found}
-    if len(values) < 2:
+    """None where all records hold the same value, else why it is not one value: which record holds what."""
+    if len({repr(outward(m, cell.value)) for _, cell in found}) < 2:
         return None
-    shown = sorted({obj.cls.name for obj, _ in found if isinstance(obj.cls, av.ClassV)})
-    return Unknown(reason=f"{len(found)} records ({', '.join(shown)}) hold different values of it")
+    held = dict.fromkeys(f"{obj.cls.name} {_held(m, cell)}" for obj, cell in found if isinstance(obj.cls, av.ClassV))
+    return Unknown(reason=f"{len(found)} records hold different values of it: {', '.join(held)}")
+
+
+def _held(m: Machine, cell: Cell) -> str:
+    value = outward(m, cell.value)
+    if isinstance(value, Known):
+        return repr(mask(cell.name, value.value))
+    return " or ".join(repr(mask(cell.name, each)) for each in value.values) if isinstance(value, OneOf) else "an unknown value"
 
 
 def _parsed_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:

@@ -246,7 +246,7 @@ def test_two_configurations_that_disagree() -> None:
     of = open_engine(MemoryTree({"program.py": TWO}), Launch(argv=("python3", "-m", "program", "--c", "4")), files=NoFiles())
     assert of.setting("a") == Known(value=1)
     disagreeing = of.setting("c")
-    assert isinstance(disagreeing, Unknown) and "Back, Front" in disagreeing.reason
+    assert isinstance(disagreeing, Unknown) and disagreeing.reason.endswith("Front 4, Back 5")
     assert (of.setting("Front.c"), of.setting("back.c")) == (Known(value=4), Known(value=5))
     assert row(of, "c").verdict == "unknown"
 
@@ -285,3 +285,16 @@ def test_changed_once_the_record_is_complete() -> None:
     found = row(of, "c")
     assert (found.effective.value, found.verdict, [change.line for change in found.changed_by]) == (0, "overridden", [13])
     assert of.setting("c") == Known(value=0)
+
+
+MAYBE_CHANGED = PROGRAM.replace(
+    "        cache = CacheConfig(",
+    "        import outside\n\n        if outside.unsure:\n            self.prefix = False\n        cache = CacheConfig(",
+)
+
+
+def test_the_later_change_decides_where_the_record_has_one_of_two_values() -> None:
+    assert row(engine("--prefix", program=MAYBE_CHANGED)).effective.values == (False, True)
+    found = row(engine("--prefix", "--mla", program=MAYBE_CHANGED))
+    assert (found.effective.value, found.verdict) == (False, "overridden")
+    assert found.changed_by[-1].text == "self.cache_config.prefix = False"

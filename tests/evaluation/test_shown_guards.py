@@ -92,3 +92,31 @@ def test_a_line_that_never_runs_is_decided() -> None:
     assert answer.depends_on is None
     assert answer.decisive is not None
     assert answer.decisive.condition == "not within"
+
+
+TWO_OF_ONE_NAME = """\
+class Scheduler:
+    steps = 1
+
+
+class Arguments:
+    def __init__(self, steps):
+        self.steps = steps
+
+
+def run(arguments):
+    if arguments.steps != Scheduler.steps:
+        print("changed")
+
+
+run(Arguments(8))
+"""
+
+
+def test_two_operands_of_one_name_each_have_their_own_value() -> None:
+    engine = open_engine(MemoryTree({"program.py": TWO_OF_ONE_NAME}), Launch(argv=("python3", "-m", "program")), files=NoFiles())
+    guard = engine.why("program.py:12").paths[0].guards[-1]
+    assert {operand.text: operand.value for operand in guard.operands if operand.text.endswith(".steps")} == {
+        "arguments.steps": "8",
+        "Scheduler.steps": "1",
+    }
