@@ -17,7 +17,7 @@ from agent.evaluation.handed_on import LaterChange, final, handed_on
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import CommandLine, command_line
 from agent.evaluation.models.environment import environ
-from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, records
+from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, parsed_cell, records
 from agent.evaluation.smells import smells
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ClassV, Const, Instance
@@ -126,7 +126,7 @@ def _fields(m: Machine) -> list[Setting]:
     configured = configurations(m)
     found: dict[str, Setting] = {}
     for name in dict.fromkeys(name for obj in configured for name in records(m)[obj]):
-        found[name] = shared_row(m, line, name)
+        found[name] = _beside_the_command_line(m, shared_row(m, line, name))
     for namespace in line.namespaces:
         for name, option in line.options.items():
             stored = m.state.get((namespace, name))
@@ -152,6 +152,44 @@ def shared_row(m: Machine, line: CommandLine, name: str) -> Setting:
     return replace(row, effective=effective(disagreement), verdict="unknown", changed_by=tuple(lines))
 
 
+def _beside_the_command_line(m: Machine, row: Setting) -> Setting:
+    """A record that was filled from elsewhere, as from a file, does not hold what the command line gives under the same name."""
+    parsed = parsed_cell(m, row.name) if row.asked.source == "flag" and row.effective.status != "unknown" else None
+    if parsed is None:
+        return row
+    first = _first(parsed[1])
+    given = outward(m, first.value)
+    obj, _ = holders(m, row.name)[0]
+    asked = m.initial.get(obj, {}).get(row.name)
+    if asked is None or outward(m, asked.value) == given or _rests_on(asked, first):
+        return row
+    assert isinstance(obj.cls, ClassV)
+    words, kept = plain_value(given), mask(row.name, row.asked.value)
+    why = f"the command line gives {mask(row.name, words)!r}, {obj.cls.name} holds {kept!r} from elsewhere"
+    return replace(row, asked=Asked(value=words, source="flag"), effective=effective(Unknown(reason=why)), verdict="unknown")
+
+
+def _first(cell: Cell) -> Cell:
+    """What was stored before anything changed it."""
+    while cell.previous is not None:
+        cell = cell.previous
+    return cell
+
+
+def _rests_on(cell: Cell, source: Cell) -> bool:
+    """Whether a value was worked out from another, over any number of statements."""
+    queue, seen = [cell], {id(cell)}
+    while queue:
+        current = queue.pop()
+        if current is source:
+            return True
+        for dep in current.deps:
+            if id(dep) not in seen:
+                seen.add(id(dep))
+                queue.append(dep)
+    return False
+
+
 def _field(m: Machine, line: CommandLine, obj: Instance, cell: Cell, name: str) -> Setting:
     first = m.initial.get(obj, {}).get(name.rpartition(".")[2])
     asked = outward(m, first.value) if first is not None else Unknown(reason="it has no value before the configuration is completed")
@@ -160,9 +198,7 @@ def _field(m: Machine, line: CommandLine, obj: Instance, cell: Cell, name: str) 
 
 
 def _option(m: Machine, line: CommandLine, name: str, cell: Cell) -> Setting:
-    first = cell
-    while first.previous is not None:
-        first = first.previous
+    first = _first(cell)
     final = outward(m, cell.value)
     if any(item.certain and item.type != "SystemExit" for item in m.raised):
         final = Unknown(reason="the launch raises before its configuration is complete")

@@ -65,7 +65,7 @@ def final_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
     found = holders(m, name)
     if not found:
         owner, _, field = name.rpartition(".")
-        return _parsed_cell(m, field) if owner in _ANY_RECORD else None
+        return parsed_cell(m, field) if owner in _ANY_RECORD else None
     return found[0] if agreed(m, found) is None else None
 
 
@@ -84,7 +84,7 @@ def _held(m: Machine, cell: Cell) -> str:
     return " or ".join(repr(mask(cell.name, each)) for each in value.values) if isinstance(value, OneOf) else "an unknown value"
 
 
-def _parsed_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
+def parsed_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
     """An option that no record takes over, as the parsed command line holds it."""
     for namespace in reversed(command_line(m).namespaces):
         cell = m.state.get((namespace, name))

@@ -298,3 +298,40 @@ def test_the_later_change_decides_where_the_record_has_one_of_two_values() -> No
     found = row(engine("--prefix", "--mla", program=MAYBE_CHANGED))
     assert (found.effective.value, found.verdict) == (False, "overridden")
     assert found.changed_by[-1].text == "self.cache_config.prefix = False"
+
+
+FROM_A_FILE = """\
+import argparse
+import json
+from dataclasses import dataclass
+
+
+@dataclass
+class Kept:
+    a: int = 1
+    b: int = 1
+    c: int = 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("a", "b", "c"):
+        parser.add_argument("--" + name, type=int, default=1)
+    args = parser.parse_args()
+    kept = Kept(**{"a": 7, "b": 1, "c": args.c})
+    if args.a == 4 and kept.a == 7:
+        print("both")
+
+
+main()
+"""
+
+
+def test_a_record_filled_from_elsewhere_does_not_stand_for_the_command_line() -> None:
+    of = open_engine(
+        MemoryTree({"program.py": FROM_A_FILE}), Launch(argv=("python3", "-m", "program", "--a", "4", "--c", "5")), files=NoFiles()
+    )
+    found = row(of, "a")
+    assert (found.asked.value, found.asked.source, found.verdict) == (4, "flag", "unknown")
+    assert found.effective.why == "the command line gives 4, Kept holds 7 from elsewhere"
+    assert (row(of, "c").effective.value, row(of, "c").verdict) == (5, "as_asked")
