@@ -24,12 +24,14 @@ from agent.evaluation.runs import MAKING, Reads
 from agent.evaluation.settings import mask, outward
 from agent.evaluation.state import Cell
 from agent.evaluation.values import AV, BuiltinV, ClassV, DictObj, ExternV, FuncV, ListObj, ModuleV, candidates, class_name
-from agent.evaluation.why import GUARD_FUEL, evaluated_at
+from agent.evaluation.why import evaluated_at
 
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
 
 MAX_NAMES = 8
+FUEL = 2_000
+"""Statements that may be run for them: they come after the answer, and must not take as long."""
 MAX_OBJECTS = 4
 """Objects of the forward run on which a method is asked, one by one."""
 
@@ -84,7 +86,7 @@ class _Looking:
         outline = self.m.index.outline(self.definition.path)
         statement = holder(outline, node)
         passed = lets_pass(control.guards(outline, node))
-        with demand.effort.at_most(GUARD_FUEL):
+        with demand.effort.look(FUEL):
             reads: Reads = {statement: tuple(self.names)}
             run = demand.runs.run(func, owner, [statement], context=context, forced=passed, reads=reads, look=self._look)
         instance = f"{class_name(context.made.cls)} made at {context.made.origin}" if context.made is not None else ""
