@@ -73,7 +73,7 @@ class HandedIn:
     def _asked_for(self, site: Reference, name: str) -> bool:
         """Whether the names come in a message: the call hands on what a function was given that runs on request alone."""
         caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
-        if caller is None or site.call is None or not _hands_on(caller, site.call) or not self.occasions.on_request(site.path, caller):
+        if caller is None or site.call is None or not hands_on(caller, site.call) or not self.occasions.on_request(site.path, caller):
             return False
         self.m.assume(f"nobody has asked the running program to change {name} ({site.path}:{site.line} would)")
         return True
@@ -84,7 +84,7 @@ class HandedIn:
         return caller in followed and called not in followed and caller not in self.m.unfollowed and caller not in self.m.detached
 
 
-def _hands_on(function: ir.FunctionDef, call: ir.Call) -> bool:
+def hands_on(function: ir.FunctionDef, call: ir.Call) -> bool:
     """``f(**message.fields)``, ``f(name, value)``: everything that is spread, or else given, comes from the function's own arguments."""
     spread = [keyword.value for keyword in call.keywords if keyword.name is None]
     given = spread or [each for each in (*call.args, *(keyword.value for keyword in call.keywords)) if not isinstance(each, ir.Constant)]

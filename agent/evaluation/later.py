@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 from agent.analysis import ir
 from agent.analysis.arguments import arguments
@@ -18,13 +17,12 @@ from agent.analysis.around_line import in_function_of_no_class
 from agent.analysis.callers import Reference
 from agent.analysis.effects import outside_names
 from agent.analysis.environment_writers import EnvironmentWriter, environment_writers
+from agent.analysis.global_writes import global_writes
 from agent.analysis.mutation import changing_lines
-from agent.analysis.outline import Outline
 from agent.analysis.own_names import own_names
 from agent.analysis.resolve import dotted_text, root_name
 from agent.analysis.scopes import binds
 from agent.analysis.walk import statements, walk
-from agent.analysis.words import positions
 from agent.analysis.writers import (
     REFLECTIVE,
     changed_in_place,
@@ -35,15 +33,16 @@ from agent.analysis.writers import (
     receivers_in,
     reflective_by_text,
 )
-from agent.evaluation.attributes import class_attribute
-from agent.evaluation.definitions import underlying
+from agent.evaluation.called_again import Again, CalledAgain, Known
 from agent.evaluation.frames import Frame
 from agent.evaluation.handed_in import HandedIn
+from agent.evaluation.left_behind import LeftBehind
 from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.occasions import MAX_CLIMB, Occasions, called_by_nobody, is_a_copy, puts_back, taken_before
-from agent.evaluation.receivers import snake_case
+from agent.evaluation.receivers import called_so, snake_case
 from agent.evaluation.runs import MAKING
-from agent.evaluation.state import Cell, Location, Place, State
+from agent.evaluation.settling import Settling
+from agent.evaluation.state import Cell, Location, Place, State, earlier_values, written_at
 from agent.evaluation.values import (
     ABSENT,
     AV,
@@ -66,8 +65,6 @@ from agent.evaluation.values import (
 if TYPE_CHECKING:
     from agent.evaluation.demand import Demand
 
-SHARED_FUEL, SHARED_TOTAL = 40_000, 160_000
-"""Statements for one value, and for all, that no question pays for: it is worked out once, as what a module holds is."""
 ASIDE = 400
 NAMED_PLACES = 3
 _FIXED = (FuncV, ClassV, ModuleV)
@@ -96,15 +93,17 @@ class Later:
         self.marks = demand.m.marks
         self.occasions = Occasions(demand.m, demand.definitions, demand.call_sites, self.followed, self._held_by)
         self.handed_in = HandedIn(self.occasions)
+        self.again = CalledAgain(self.occasions)
+        self.left_behind = LeftBehind(demand, self.occasions)
         self.known: dict[tuple[object, str, bool], tuple[Cell, Cell, dict[str, None]]] = {}
         self.strict = False
         """For code that runs at any time, and again: what the forward run saw being written may not be written yet, or be written anew."""
+        self.settling = Settling(lambda: (self.known, *self.effort.kept))
         self.variables: dict[tuple[str, AV], tuple[AV, dict[str, None]]] = {}
         self.being_filled: set[object] = demand.m.singletons.setdefault("being filled", set())
         """Objects for which the top-level statements that fill them are run just now: nothing later has happened to them yet."""
         self.names: dict[Obj, set[str]] = {}
         self.of_modules: set[Obj] = set()
-        self.shared = SHARED_TOTAL
         self.lonely: dict[tuple[ClassV, str], bool] = {}
         self.owned: dict[str, frozenset[str] | None] = {}
         self._learn(demand.m.state)
@@ -123,6 +122,9 @@ class Later:
             return before[1]
         if self.base.get(location) is not cell or location[0] in self.being_filled:
             return cell
+        meanwhile = self.settling.meanwhile(location)
+        if meanwhile is not None:
+            return meanwhile
         outer, self.m.assumptions = self.m.assumptions, {}
         found = self._joined(location, cell)
         self.known[key] = (cell, found, self.m.assumptions)
@@ -158,7 +160,7 @@ class Later:
         else:
             self.m.assume("what a closure keeps between calls is what the call itself would work out")
         if self.strict:
-            written += _earlier(cell)
+            written += earlier_values(cell)
         if not written:
             return cell
         return Cell(one_of([cell.value, *written]), cell.place, (cell,), cell.control, cell.previous, cell.text, cell.name)
@@ -178,9 +180,39 @@ class Later:
             writers = self._of_attribute(owner, owner.cls, name)
         else:
             return []
-        accounted = set() if self.strict else _places(cell)
-        counted = (w for w in writers if Place(w.path, w.line) not in accounted or self._put_back(w, name))
-        return [value for writer in counted for value in self._value(owner, writer, name)]
+        accounted = set() if self.strict else written_at(cell)
+        values: list[AV] = []
+        once_more: list[tuple[_Writer, Again]] = []
+        for writer in writers:
+            again = self._again(owner, writer, name)
+            if Place(writer.path, writer.line) in accounted and not (
+                self._put_back(writer, name) or (again is not None and self._with_another(writer))
+            ):
+                continue
+            if again is None:
+                values += self._value(owner, writer, name)
+            else:
+                once_more.append((writer, again))
+        return values + self._once_more(owner, name, [cell.value, *values], once_more)
+
+    def _once_more(self, owner: object, name: str, before: list[AV], writers: list[tuple[_Writer, Again]]) -> list[AV]:
+        """What functions leave that the forward run has been in and that other code calls again."""
+        for _, again in writers:
+            self.m.assume(*again.assumed)
+        known = [(writer, again) for writer, again in writers if again.ways]
+        if not known:
+            return []
+
+        def found() -> list[AV]:
+            with self.left_behind.passing():
+                return [value for writer, again in known for value in self._value(owner, writer, name, again)]
+
+        return self.settling.settled((owner, name), before, found, self.left_behind.cut_short)
+
+    def _with_another(self, writer: _Writer) -> bool:
+        """Whether what a statement has written once may be another value next time, when its function is called again."""
+        statement = self.m.index.statement_at(writer.path, writer.line)
+        return not isinstance(statement, ir.Assign) or not isinstance(statement.value, ir.Constant)
 
     def _put_back(self, writer: _Writer, name: str) -> bool:
         """A cell holds what was put back; while a ``with`` lasted, it held the other."""
@@ -211,7 +243,7 @@ class Later:
         """Functions that declare the name global, and ``module.name = ...`` elsewhere."""
         found: list[_Writer] = []
         if module.ir is not None:
-            found += [_Writer(module.path, line, "") for line in _global_writes(module.ir).get(name, ())]
+            found += [_Writer(module.path, line, "") for line in global_writes(module.ir).get(name, ())]
         last = module.dotted.rpartition(".")[2]
         index = self.m.index
         rows = receivers_in(index, name, {*index.files_with(last), *({*index.files_with("modules")}.intersection(index.files_with("sys")))})
@@ -371,13 +403,10 @@ class Later:
         owner = next((node for node in reversed(around) if isinstance(node, ir.ClassDef)), None)
         return owner is not None and any(base.node is owner for base in cls.mro)
 
-    def _value(self, owner: object, writer: _Writer, name: str) -> list[AV]:
-        """What a writer may leave; nothing where it was followed, makes the object, or never runs."""
+    def _value(self, owner: object, writer: _Writer, name: str, again: Again | None = None) -> list[AV]:
+        """What a writer may leave; nothing where it makes the object, or never runs."""
         function = self._function(writer)
         if function is None and self.m.index.statement_at(writer.path, writer.line) in self.marks:
-            return []
-        followed = function in self.followed and owner not in self.runs.made_along  # what the forward run wrote is not in those
-        if function is not None and followed and not (self.strict or puts_back(function, name)):
             return []
         if function is not None and writer.receiver in ("self", "cls") and function.name in MAKING:
             return []
@@ -398,9 +427,10 @@ class Later:
         if idle is None and function is not None and self.occasions.uncalled(writer.path, function):
             idle = (called_by_nobody(writer.path, function),)
         if idle is not None:
-            for each in idle:
-                self.m.assume(each)
+            self.m.assume(*idle)
             return []
+        if again is not None and function is not None:
+            return self.left_behind.once_more(owner, writer.path, function, statement, name, again)
         asked = function is not None and not self.strict and _given(statement, function)
         if asked and function is not None and self.occasions.on_request(writer.path, function):
             self.m.assume(f"nobody has asked the running program to change {name} ({writer.path}:{writer.line} would)")
@@ -409,8 +439,30 @@ class Later:
         if kept is not None:
             return [Const(each.value) for each in kept]
         if isinstance(owner, Instance) and owner in self.of_modules and function is not None and writer.receiver == "self":
-            return self._left_by(owner, function, name)
+            return self.left_behind.by_method(owner, function, name)
         return [Unk(f"{name} is also written at {writer.path}:{writer.line}")]
+
+    def _again(self, owner: object, writer: _Writer, name: str) -> Again | None:
+        """Where a function that the forward run has been in may be called once more, on the same object; None of any other function."""
+        function = self._function(writer)
+        if function is None or function not in self.followed or self.strict or puts_back(function, name):
+            return None
+        if owner in self.runs.made_along:  # what the forward run wrote is not in those
+            return None
+        if not isinstance(owner, Instance) or not isinstance(owner.cls, ClassV):
+            return self.again.of(writer.path, function)
+        again = self.again.of(writer.path, function, writer.receiver, self._known(owner, owner.cls))
+        if again.ways and owner in self.demand.receivers.configurations:  # it is resolved once, however many functions begin with that
+            where = f"{again.ways[0].path}:{again.ways[0].line}"
+            return Again(
+                (), (*again.assumed, f"{function.name}() is not called again on the {owner.cls.name} of this launch ({where} would)")
+            )
+        return again
+
+    def _known(self, owner: Instance, cls: ClassV) -> Known:
+        """By what calls are known that are on the object."""
+        classes = tuple(base.name for base in cls.mro)
+        return Known(owner, frozenset(self.names.get(owner, ())).union(snake_case(each) for each in classes), classes)
 
     def _while_made(self, owner: object, path: str, function: ir.FunctionDef) -> bool:
         """Whether the run that made the object has followed the function, and all that calls it stands where such an object is made."""
@@ -418,20 +470,6 @@ class Later:
         if along is None or not isinstance(owner, Instance) or not isinstance(owner.cls, ClassV):
             return False
         return self.occasions.only_in_making(path, function, owner.cls.name, along)
-
-    def _left_by(self, owner: Instance, function: ir.FunctionDef, name: str) -> list[AV]:
-        """What a method of an object that a module holds leaves in the attribute: it is run on the object, with what its callers give."""
-        assert isinstance(owner.cls, ClassV)
-        found = class_attribute(self.m, owner.cls, function.name)
-        func = underlying(found[0]) if found is not None else None
-        key = (owner, name, function)
-        unknown = Unk(f"{name} is also written by {function.name}()")
-        if func is None or func.node is not function or function.decorators or key in self.effort.pending or self.shared <= 0:
-            return [unknown]
-        with self.effort.working_out(key), self.effort.apart(SHARED_FUEL):
-            run = self.runs.run(func, func.owner, None, wanted=(owner, name), receiver=owner)
-            self.shared -= self.effort.total
-        return [value for value in candidates(run.stored or unknown) if value is not ABSENT]
 
     def environment(self, obj: DictObj) -> None:
         """Joins to the environment what code that the forward run has not followed may set in it: to each variable when it is read."""
@@ -455,7 +493,10 @@ class Later:
         if key not in self.variables:
             self.variables[key] = (Unk(f"the environment variable {name} is being worked out"), {})
             outer, self.m.assumptions = self.m.assumptions, {}
-            values = [value for each in self._setters[name] for value in self._value(None, _Writer(each.path, each.line, "environ"), name)]
+            setters = [_Writer(each.path, each.line, "environ") for each in self._setters[name]]
+            again = [self._again(None, each, name) for each in setters]
+            written = zip(setters, again, strict=True)
+            values = [value for each, more in written if more is None or more.ways for value in self._value(None, each, name, more)]
             self.variables[key] = (one_of([before, *values]) if values else before, self.m.assumptions)
             self.m.assumptions = outer
         value, assumptions = self.variables[key]
@@ -500,7 +541,16 @@ class Later:
         lines = ((path, line) for path in sorted(paths) for line in changing_lines(self.m.index, path, name))
         # What a question has made has nothing in it of what the forward run did.
         anew = self.strict or any(each.serial > self.base.mark for each in held)
-        return any(anew or not self._followed_by(*line) for line in lines)
+        return any(anew or not self._followed_by(*line) or self._changed_once_more(owner, *line) for line in lines)
+
+    def _changed_once_more(self, owner: object, path: str, line: int) -> bool:
+        """Whether a function that the forward run has been in changes the container again, on the same object."""
+        on_it = isinstance(owner, Instance) and isinstance(owner.cls, ClassV) and self._in_class(path, line, owner.cls)
+        again = self._again(owner, _Writer(path, line, "self" if on_it else ""), "")
+        if again is None:
+            return False
+        self.m.assume(*again.assumed)
+        return bool(again.ways)
 
     def _followed_by(self, path: str, line: int) -> bool:
         """Whether the forward run has been in the function around a line: what it did there is in what it left."""
@@ -540,60 +590,9 @@ class Later:
             state = state.parent
 
 
-_GLOBALS: WeakKeyDictionary[ir.Module, dict[str, list[int]]] = WeakKeyDictionary()
-
-
-def _global_writes(module: ir.Module) -> dict[str, list[int]]:
-    """For each global that a function of the module declares, the lines on which one binds it."""
-    found = _GLOBALS.get(module)
-    if found is None:
-        found = _GLOBALS[module] = {}
-        definitions = Outline(module).definitions if any(positions(module.source, "global")) else ()
-        for function in (d.node for d in definitions if isinstance(d.node, ir.FunctionDef)):
-            if b"global" not in module.source[function.start_byte : function.end_byte]:
-                continue
-            nodes = list(walk(function, into_scopes=False))
-            for name in {name for node in nodes if isinstance(node, ir.Global) for name in node.names}:
-                binding = (node for node in nodes if isinstance(node, ir.Stmt) and not isinstance(node, (ir.Expr, ir.FunctionDef)))
-                found.setdefault(name, []).extend(node.line for node in binding if binds(node, name))
-    return found
-
-
-def called_so(receiver: str, called: set[str]) -> bool:
-    """Whether a receiver may be an object that is known by these names."""
-    one = receiver[:-1] if receiver.endswith("s") else receiver  # ``workers[0].ready = True``
-    return any(receiver == each or one == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
-
-
 def _given(statement: ir.Stmt, function: ir.FunctionDef) -> bool:
     """``x.name = argument``, ``x.name = argument.name``: what is written comes from outside the function."""
     value = statement.value if isinstance(statement, ir.Assign) else None
     while isinstance(value, ir.Attribute):
         value = value.value
     return isinstance(value, ir.Name) and value.id not in ("self", "cls") and any(each.name == value.id for each in function.params)
-
-
-def _earlier(cell: Cell, limit: int = 8) -> list[AV]:
-    """What the cell held before."""
-    found: list[AV] = []
-    while cell.previous is not None and len(found) < limit:
-        cell = cell.previous
-        found.append(cell.value)
-    return found
-
-
-def _places(cell: Cell) -> set[Place]:
-    """Every place whose write the cell already has in it."""
-    found: set[Place] = set()
-    queue, seen = [cell], set[int]()
-    while queue and len(seen) < 64:
-        current = queue.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        if current.place is not None:
-            found.add(current.place)
-        if current.previous is not None:
-            queue.append(current.previous)
-        queue += [dep for dep in current.deps if dep.name == current.name]
-    return found

@@ -417,9 +417,9 @@ class Machine:
             self.configured, self.configuration = True, obj
             self.limit = min(self.fuel, self.steps + GRACE)
 
-    def assume(self, text: str) -> None:
-        """Notes something that answers rest on."""
-        self.assumptions[text] = None
+    def assume(self, *texts: str) -> None:
+        """Notes what answers rest on."""
+        self.assumptions |= dict.fromkeys(texts)
 
     def missing(self, reason: str, typ: str = "") -> Unk:
         """An unknown result of something that may raise."""

@@ -41,6 +41,7 @@ class Occasions:
         self.definitions = definitions
         self.call_sites = call_sites
         self.followed = followed
+        self.marks = m.marks
         self.held_by = held_by
         self._idle: dict[ir.Node, tuple[str, ...] | None] = {}
         self._asked: dict[ir.Node, bool] = {}
@@ -88,6 +89,11 @@ class Occasions:
                     return None
                 assumed += (called_by_nobody(site.path, caller),) if idle is None else idle
         return assumed
+
+    def not_called(self, path: str, function: ir.FunctionDef) -> tuple[str, ...] | None:
+        """As ``idle``; also where nothing calls the function at all."""
+        idle = self.idle(path, function)
+        return (called_by_nobody(path, function),) if idle is None and self.uncalled(path, function) else idle
 
     def on_request(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether every way to the function begins with a message from outside.
@@ -225,6 +231,12 @@ class Occasions:
             return None
         sites = self.call_sites.of(*found)
         return sites if len(sites) < MAX_LISTED else None
+
+    def named_by_working_out(self, path: str, function: ir.FunctionDef) -> bool:
+        """Whether a method may be called by a name that is worked out beside it."""
+        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        found = self.definitions.function(definition) if definition is not None else None
+        return found is None or self.call_sites.worked_out_beside(found[0])
 
     def _on_another(self, site: Reference, path: str, function: ir.FunctionDef) -> bool:
         """``self.worker.run()``, where what all methods leave in ``worker`` is of other classes than the one that has the function."""

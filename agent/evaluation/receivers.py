@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from agent.analysis import ir
@@ -102,6 +103,12 @@ class Receivers:
 def snake_case(name: str) -> str:
     """``ServerArgs`` as a variable that holds one is called."""
     return "".join(("_" if i and c.isupper() and not name[i - 1].isupper() else "") + c.lower() for i, c in enumerate(name))
+
+
+def called_so(receiver: str, called: Collection[str]) -> bool:
+    """Whether a receiver may be an object that is known by these names."""
+    one = receiver[:-1] if receiver.endswith("s") else receiver  # ``workers[0].ready = True``
+    return any(receiver == each or one == each or each.endswith("_" + receiver) or receiver.endswith("_" + each) for each in called)
 
 
 _BETWEEN_NAMES = re.compile(r"[\[\]|\s]+")

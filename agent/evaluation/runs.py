@@ -15,7 +15,7 @@ from agent.evaluation.frames import Dead, Frame, Leaf, Tested, TooLong
 from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context, Receivers
 from agent.evaluation.slices import hollow_around, last_line, slice_of
-from agent.evaluation.state import Cell, Place, State, merge
+from agent.evaluation.state import Cell, Location, Place, State, merge
 from agent.evaluation.values import ABSENT, AV, ClassV, FuncV, Instance, Lazy, Map, ModuleV, Obj, Seq, Tup, Unk, candidates, one_of, same
 from agent.evaluation.watch import Watch
 
@@ -101,7 +101,7 @@ class Runs:
         *,
         context: Context = ANY,
         watch: dict[ir.Node, Watch] | None = None,
-        wanted: tuple[Instance, str] | None = None,
+        wanted: Location | None = None,
         receiver: Instance | None = None,
         reads: Reads | None = None,
         forced: dict[ir.Node, bool] | None = None,
@@ -158,7 +158,7 @@ class Runs:
             self._restore(kept)
         return seen
 
-    def _noting(self, wanted: tuple[Instance, str], alone: bool, meanwhile: list[AV]) -> Callable[[Iterable[AV]], None]:
+    def _noting(self, wanted: Location, alone: bool, meanwhile: list[AV]) -> Callable[[Iterable[AV]], None]:
         """Collects what the method leaves in an attribute for as long as a call lasts; ``alone``: nobody else has the object yet."""
         before = self.m.state.get(wanted)
 
@@ -193,7 +193,7 @@ class Runs:
         """What a method runs on: of an enumeration one of its members."""
         return self.receivers.of(owner, context) if owner.enum_members is None else one_of(owner.enum_members.values())
 
-    def _execute(self, frame: Frame, node: ir.FunctionDef, wanted: tuple[Instance, str] | None) -> AV | None:
+    def _execute(self, frame: Frame, node: ir.FunctionDef, wanted: Location | None) -> AV | None:
         m = self.m
         entry = m.state
         try:

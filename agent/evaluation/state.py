@@ -187,3 +187,29 @@ def fresh(location: Location, mark: int) -> bool:
     """An object that only one branch made: the others cannot see it, so nothing of it is "maybe absent"."""
     owner = location[0]
     return isinstance(owner, Obj) and owner.serial > mark
+
+
+def earlier_values(cell: Cell, limit: int = 8) -> list[AV]:
+    """What the cell held before."""
+    found: list[AV] = []
+    while cell.previous is not None and len(found) < limit:
+        cell = cell.previous
+        found.append(cell.value)
+    return found
+
+
+def written_at(cell: Cell) -> set[Place]:
+    """Every place whose write the cell already has in it."""
+    found: set[Place] = set()
+    queue, seen = [cell], set[int]()
+    while queue and len(seen) < 64:
+        current = queue.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if current.place is not None:
+            found.add(current.place)
+        if current.previous is not None:
+            queue.append(current.previous)
+        queue += [dep for dep in current.deps if dep.name == current.name]
+    return found

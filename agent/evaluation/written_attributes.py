@@ -10,9 +10,8 @@ from agent.analysis.attribute_names import may_write
 from agent.analysis.writers import REFLECTIVE, Writer, holds_one, holds_self, receivers_by_text, reflective_by_text, writers_in
 from agent.evaluation.attributes import class_attribute, lookup_attribute
 from agent.evaluation.definitions import underlying
-from agent.evaluation.later import called_so
 from agent.evaluation.parameters import MAX_SITES, or_default
-from agent.evaluation.receivers import snake_case
+from agent.evaluation.receivers import called_so, snake_case
 from agent.evaluation.runs import MAKING
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ABSENT, AV, ClassV, Instance, Unk, candidates, one_of
