@@ -8,6 +8,7 @@ from agent.domain.redaction import is_secret, placeholder
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.evaluation import values as av
 from agent.evaluation.concrete import NotConcrete
+from agent.evaluation.decided_aside import decided_aside
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.render import plain, show
@@ -70,7 +71,11 @@ def final_cell(m: Machine, name: str) -> tuple[Instance, Cell] | None:
 
 
 def agreed(m: Machine, found: list[tuple[Instance, Cell]]) -> Unknown | None:
-    """None where all records hold the same value, else why it is not one value: which record holds what."""
+    """None where all records hold the same value and it is decided nowhere else, else why it is not one value: which record holds what."""
+    for obj, cell in found:
+        aside = decided_aside(m, obj, cell.name, outward(m, cell.value), frozenset(records(m)[obj]))
+        if aside is not None:
+            return aside
     if len({repr(outward(m, cell.value)) for _, cell in found}) < 2:
         return None
     held = dict.fromkeys(f"{obj.cls.name} {_held(m, cell)}" for obj, cell in found if isinstance(obj.cls, av.ClassV))
