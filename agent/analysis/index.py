@@ -24,7 +24,7 @@ T = TypeVar("T")
 HELD_BYTES = 14_000_000
 """Source of the modules kept at hand; their trees take up to sixteen times as much memory, where every function of them was read."""
 
-TEXT_BYTES = 10_000_000
+TEXT_BYTES = 5_000_000
 """Text of files kept at hand: a search reads the same files again and again, and a file from the disk costs as much as searching it."""
 
 _BLANK = b" \t\f\r\n\\"
