@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 OPEN = "<redacted:"
 # Names: whole words that make a secret of any value that follows, and parts that do so of a value that looks random.
@@ -108,3 +109,12 @@ def _strong(name: str, words: tuple[str, ...]) -> bool:
     if last in ("key", "keys", "tokens"):
         return before in _KEY_OWNERS or (last == "key" and name.isupper())
     return last in _STRONG_LAST or (last.endswith(("pass", "pwd", "auth")) and last not in _HARMLESS_WORDS)
+
+
+def mask(name: str, value: Any) -> Any:
+    """A value, or the placeholder of a secret by its name, or by the names in it."""
+    if isinstance(value, dict):
+        return {key: mask(str(key), mask(name, each)) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mask(name, each) for each in value]
+    return placeholder(name) if isinstance(value, str) and is_secret(name, value) else value

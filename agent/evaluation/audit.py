@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.domain.redaction import redact_text
+from agent.domain.secrets import mask
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.domain.verdict import Asked, AuditAnswer, ChangedBy, Effective, Raise, Setting
 from agent.evaluation import explain, settings
@@ -17,7 +18,7 @@ from agent.evaluation.handed_on import LaterChange, final, handed_on
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import CommandLine, command_line
 from agent.evaluation.models.environment import environ
-from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, mask, outward, parsed_cell, records
+from agent.evaluation.settings import NO_SUCH, agreed, configurations, field_name, holders, outward, parsed_cell, records
 from agent.evaluation.smells import smells
 from agent.evaluation.state import Cell, Place
 from agent.evaluation.values import ClassV, Const, Instance

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.analysis import ir
 from agent.analysis.occurrences import occurrences
+from agent.domain.secrets import mask
 from agent.domain.verdict import DeadKey, Reader, Target
 from agent.evaluation.concrete import NotConcrete, concrete
 from agent.evaluation.machine import Machine
 from agent.evaluation.models.argument_parser import command_line
-from agent.evaluation.settings import mask
 
 if TYPE_CHECKING:
     from agent.evaluation.engine import LaunchEngine

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.analysis import control, ir
 from agent.analysis.occurrences import Occurrence, occurrences
 from agent.analysis.walk import walk
+from agent.domain.secrets import mask
 from agent.domain.verdict import COMMAND_LINE, ENVIRONMENT, DeadKey, Reader, Setting, Target, WhyAnswer
 from agent.evaluation import explain
 from agent.evaluation.counterfactual import counterfactuals
@@ -16,7 +17,7 @@ from agent.evaluation.dead_config import COMMON, MAX_READERS
 from agent.evaluation.models.argument_parser import command_line
 from agent.evaluation.reach import Closed
 from agent.evaluation.receivers import snake_case
-from agent.evaluation.settings import configurations, mask, records
+from agent.evaluation.settings import configurations, records
 from agent.evaluation.values import ClassV
 
 if TYPE_CHECKING:

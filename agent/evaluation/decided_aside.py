@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agent.analysis import ir
 from agent.analysis.keyed import keys, keywords
 from agent.analysis.words import positions
+from agent.domain.secrets import mask
 from agent.domain.values import Known, Unknown, Value
 from agent.evaluation.attributes import instance_map
 from agent.evaluation.concrete import NotConcrete
@@ -26,7 +27,7 @@ def decided_aside(m: Machine, obj: Instance, field: str, held: Value, fields: fr
         rows = list(_decisions(m, container, field))
         other = [row for row in rows if row is not None and row != held]
         if other:
-            kept = f"{other[-1].value!r}" if isinstance(other[-1], Known) else "another value"
+            kept = repr(mask(field, other[-1].value)) if isinstance(other[-1], Known) else "another value"
             return Unknown(reason=f"{obj.cls.name}.{attribute} holds {kept} for it, which is to be taken over later")
         at = next(_by_text(m, attribute, field), None) if None in rows else None
         if at is not None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from agent.analysis import ir
 from agent.analysis.walk import walk
+from agent.domain.secrets import mask
 from agent.domain.values import Known
 from agent.domain.verdict import Smell
 from agent.evaluation import explain
 from agent.evaluation.concrete import NotConcrete, concrete
 from agent.evaluation.conditions import compared
 from agent.evaluation.frames import Tested
-from agent.evaluation.settings import configurations, mask, outward
+from agent.evaluation.settings import configurations, outward
 from agent.evaluation.state import Cell
 
 if TYPE_CHECKING:

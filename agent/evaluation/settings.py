@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from agent.domain.redaction import is_secret, placeholder
+from agent.domain.secrets import mask
 from agent.domain.values import Known, OneOf, Unknown, Value
 from agent.evaluation import values as av
 from agent.evaluation.concrete import NotConcrete
@@ -147,12 +145,3 @@ def field_name(m: Machine, name: str) -> str:
     plain_name = name.strip().lstrip("-").replace("-", "_")
     option = next((dest for dest, each in command_line(m).options.items() if name.strip() in each.flags), None)
     return option if option is not None and not holders(m, plain_name) else plain_name
-
-
-def mask(name: str, value: Any) -> Any:
-    """A value, or the placeholder of a secret by its name, or by the names in it."""
-    if isinstance(value, dict):
-        return {key: mask(str(key), mask(name, each)) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [mask(name, each) for each in value]
-    return placeholder(name) if isinstance(value, str) and is_secret(name, value) else value

@@ -10,6 +10,7 @@ from agent.analysis import control, ir
 from agent.analysis.outline import Definition, holder
 from agent.analysis.resolve import root_name
 from agent.analysis.walk import SUITE_FIELDS, children, walk
+from agent.domain.secrets import mask
 from agent.domain.values import Unknown, Value
 from agent.domain.verdict import Target, Used, WhyAnswer
 from agent.evaluation import explain
@@ -21,7 +22,7 @@ from agent.evaluation.machine import Machine
 from agent.evaluation.receivers import ANY, Context
 from agent.evaluation.render import show
 from agent.evaluation.runs import MAKING, Reads
-from agent.evaluation.settings import mask, outward
+from agent.evaluation.settings import outward
 from agent.evaluation.state import Cell
 from agent.evaluation.values import AV, BuiltinV, ClassV, DictObj, ExternV, FuncV, ListObj, ModuleV, candidates, class_name
 from agent.evaluation.why import evaluated_at

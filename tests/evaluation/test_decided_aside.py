@@ -97,3 +97,12 @@ def test_decisions_that_were_not_followed_are_named() -> None:
 @pytest.mark.parametrize("name", ["overlap", "level"])
 def test_a_container_that_nobody_fills_by_keywords_decides_nothing(name: str) -> None:
     assert isinstance(setting(COUNTED, name), Known)
+
+
+def test_a_secret_that_is_put_aside_is_not_told() -> None:
+    deciding = FOLLOWED.replace("overlap=False", 'api_key="hunter2plain"')
+    program = PROGRAM.replace("level", "api_key").replace("--api_key", "--api-key")
+    tree = MemoryTree({"main.py": program.encode(), "deciding.py": deciding.encode()})
+    found = open_engine(tree, Launch(argv=("python", "main.py", "--stages", "2"), cwd="/"), files=NoFiles()).setting("api_key")
+    assert isinstance(found, Unknown)
+    assert "hunter2plain" not in found.reason and found.reason.startswith("Args._decided holds ")
