@@ -50,6 +50,11 @@ class Reference:
         """Qualified name of the definition around it; empty at module level."""
         return qualname(self.chain)
 
+    @property
+    def caller(self) -> ir.FunctionDef | None:
+        """The nearest function around it."""
+        return next((node for node in reversed(self.chain) if isinstance(node, ir.FunctionDef)), None)
+
 
 def references(index: Index, name: str) -> list[Reference]:
     """Every syntactic reference to ``name`` in the tree, in path and file order; those by another name come last.

@@ -228,7 +228,7 @@ class WrittenOut:
         function, call = at.function, site.call
         if call is None or site.kind not in ("call", "super"):
             return (Way(None, (site,)),)
-        caller = Place(site.path, next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None))
+        caller = Place(site.path, site.caller)
         param = _parameter(function, name) if function is not None else None
         assert function is not None and param is not None
         if param.kind == "kwarg":

@@ -92,7 +92,7 @@ class CalledAgain:
                 ways[through] = None
             for site in sites:
                 variable = self._given(step, site, known)
-                caller = _function_around(site)
+                caller = site.caller
                 calls += [site] if step is first and variable is not None else []
                 if variable is None or (caller is None and site.kind == "call" and self._at_import(site)):
                     continue
@@ -140,7 +140,7 @@ class CalledAgain:
         shown = given.id if isinstance(given, ir.Name) else given.attr if isinstance(given, ir.Attribute) else ""
         if shown not in ("", "self", "cls") and not self._held(site.path, shown, known):
             return None
-        caller = _function_around(site)
+        caller = site.caller
         if caller is not None and self._makes_there(Step(site.path, caller, ""), given):
             return None
         return shown if isinstance(given, ir.Name) and caller is not None and _has(caller, shown) else ""
@@ -216,10 +216,6 @@ def _runs_on_it(step: Step) -> bool:
 def _is_given(step: Step) -> bool:
     """Whether the variable is a parameter."""
     return bool(step.variable) and any(each.name == step.variable for each in step.function.params)
-
-
-def _function_around(site: Reference) -> ir.FunctionDef | None:
-    return next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
 
 
 def _has(function: ir.FunctionDef, name: str) -> bool:

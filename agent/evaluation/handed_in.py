@@ -55,7 +55,7 @@ class HandedIn:
             return True
         called: ir.Node | None = writing
         for site in way.calls:
-            caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+            caller = site.caller
             if caller is None:
                 return False
             if not strict and self._passed(called, caller):
@@ -72,7 +72,7 @@ class HandedIn:
 
     def _asked_for(self, site: Reference, name: str) -> bool:
         """Whether the names come in a message: the call hands on what a function was given that runs on request alone."""
-        caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+        caller = site.caller
         if caller is None or site.call is None or not hands_on(caller, site.call) or not self.occasions.on_request(site.path, caller):
             return False
         self.m.assume(f"nobody has asked the running program to change {name} ({site.path}:{site.line} would)")

@@ -82,17 +82,17 @@ class LeftBehind:
         return self._written(owner, path, function, statement, name, unknown, again)
 
     def _asked(self, way: Reference) -> bool:
-        caller = _around(way)
+        caller = way.caller
         return caller is not None and self.occasions.on_request(way.path, caller)
 
     def _from_message(self, way: Reference) -> bool:
-        caller = _around(way)
+        caller = way.caller
         return caller is not None and way.call is not None and hands_on(caller, way.call)
 
     def _written(
         self, owner: object, path: str, function: ir.FunctionDef, statement: ir.Stmt, name: str, unknown: Unk, again: Again
     ) -> list[AV]:
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.definitions.function(definition) if definition is not None else None
         key = (owner, name, statement)
         if found is None or not isinstance(owner, (Instance, ModuleV, ClassV, FuncV)) or key in self.effort.pending:
@@ -132,7 +132,3 @@ def _constants(site: Reference) -> Constants | None:
         return None
     given = [*(("", each) for each in call.args), *named]
     return tuple((name or "", value.value) for name, value in given if isinstance(value, ir.Constant))
-
-
-def _around(site: Reference) -> ir.FunctionDef | None:
-    return next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)

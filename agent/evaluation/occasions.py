@@ -127,7 +127,7 @@ class Occasions:
         """Whether a reference to a class gives nobody an object of it: it stands in the class, or in a function that nothing calls."""
         if ref.kind in ("import", "annotation") or owner in ref.chain:
             return True
-        around = next((node for node in reversed(ref.chain) if isinstance(node, ir.FunctionDef)), None)
+        around = ref.caller
         return around is not None and self.uncalled(ref.path, around)
 
     def _known_outside(self, path: str, owner: ir.ClassDef) -> bool:
@@ -142,7 +142,7 @@ class Occasions:
         return any(base.node is owner for cls in given if isinstance(cls, ClassV) for base in cls.mro)
 
     def _site_not_reached(self, site: Reference) -> bool:
-        caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+        caller = site.caller
         if caller is None:
             return not site.chain and only_as_program(self.m.index.outline(site.path), site.statement) and site.path != self.m.entry_path
         return self.uncalled(site.path, caller)
@@ -164,7 +164,7 @@ class Occasions:
         if not sites:
             return False
         for site in sites:
-            caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+            caller = site.caller
             if site.kind != "call" or caller is None:
                 return False
             if site.call in making.calls if caller is making.run_of else caller in making.entered and _calls(caller, name):
@@ -192,7 +192,7 @@ class Occasions:
         return all(each is not None and self._begins_outside(path, each, depth + 1) for each in naming)
 
     def _site_begins_outside(self, site: Reference, depth: int) -> bool:
-        caller = next((node for node in reversed(site.chain) if isinstance(node, ir.FunctionDef)), None)
+        caller = site.caller
         if caller is None:
             return False
         if site.kind == "value":
@@ -234,7 +234,7 @@ class Occasions:
 
     def named_by_working_out(self, path: str, function: ir.FunctionDef) -> bool:
         """Whether a method may be called by a name that is worked out beside it."""
-        definition = next((each for each in self.m.index.outline(path).definitions if each.node is function), None)
+        definition = self.m.index.outline(path).definition_of(function)
         found = self.definitions.function(definition) if definition is not None else None
         return found is None or self.call_sites.worked_out_beside(found[0])
 
